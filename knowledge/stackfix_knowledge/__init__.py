@@ -1,0 +1,1 @@
+"""The compatibility graph: facts, their evidence, queries and measuring. Knows no project."""

@@ -1,0 +1,1 @@
+"""uv.lock and pyproject.toml: read, walk, edit, relock, commit. Knows no GPU."""

@@ -1,0 +1,1 @@
+"""stackfix moves a project's GPU stack together until it supports the card in the machine."""
