@@ -1,0 +1,45 @@
+"""What a plan is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from stackfix.targets.target import Target
+from stackfix_knowledge.graph import Graph
+from stackfix_lockfiles.project import Project
+
+__all__ = ["Request", "Strategy"]
+
+
+class Strategy(StrEnum):
+    """Which of several working moves is preferred."""
+
+    LEAST_CHANGE = "least-change"
+    SAME_INDEX = "same-index"
+    NEWEST = "newest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Inputs of `propose`: everything that a person chose, nothing that is computed.
+
+    `platforms` and `python` None: the targets' platforms and the project's own Python.
+    `keep` names packages that must stay at their locked version; `require` holds requirement
+    strings that the result must satisfy.
+    """
+
+    project: Project
+    graph: Graph
+    targets: tuple[Target, ...]
+    platforms: tuple[str, ...] | None = None
+    python: str | None = None
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] | None = None
+    all_extras: bool = False
+    strategy: Strategy = Strategy.LEAST_CHANGE
+    keep: tuple[str, ...] = ()
+    require: tuple[str, ...] = ()
+    offline: bool = False
+    progress: Callable[[str], None] | None = None

@@ -1,0 +1,1 @@
+"""The joint solve: the cheapest set of pins that supports every target."""
