@@ -1,0 +1,50 @@
+"""The one exception for input that a user can fix: which file, where in it, what was expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["InputError"]
+
+
+class InputError(Exception):
+    """A file that cannot be used as it is.
+
+    `str()` is one printable line, `uv.lock: package[41].wheels[2].hash: expected a string, found
+    integer`, or with a line number `pyproject.toml:12: project.dependencies[3]: expected …`.
+
+    Attributes:
+        file: the file (or folder) at fault.
+        place: path of the fault inside it, such as `package[41].name`; None for the whole file.
+        expected: what was expected, and what was found instead.
+        line: 1-based line of the fault, where known.
+    """
+
+    def __init__(
+        self,
+        file: Path | str,
+        expected: str,
+        *,
+        place: str | None = None,
+        line: int | None = None,
+    ) -> None:
+        self.file = file
+        self.place = place
+        self.expected = expected
+        self.line = line
+        super().__init__(file, expected, place, line)
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line is not None else str(self.file)
+        parts = [where, self.place, self.expected] if self.place else [where, self.expected]
+        return printable(": ".join(str(part) for part in parts))
+
+
+def printable(text: str) -> str:
+    """Return `text` as one line without control characters: quoted input may hold any byte."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
