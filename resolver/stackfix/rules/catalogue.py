@@ -1,0 +1,47 @@
+"""All rules, in the order of their codes."""
+
+from __future__ import annotations
+
+from stackfix.rules.interface import LockRule, PieceRule, StackRule, TargetRule
+from stackfix.rules.sf101_no_code import NoCode
+from stackfix.rules.sf102_jit_only import JitOnly
+from stackfix.rules.sf103_partial import PartialCode
+from stackfix.rules.sf104_outside_matrix import OutsideMatrix
+from stackfix.rules.sf105_cpu_only import CpuOnly
+from stackfix.rules.sf109_unmeasured import Unmeasured
+from stackfix.rules.sf201_driver_for_cuda import DriverForCuda
+from stackfix.rules.sf202_driver_for_card import DriverForCard
+from stackfix.rules.sf301_older_runtime import OlderRuntime
+from stackfix.rules.sf302_same_file import SameFile
+from stackfix.rules.sf303_coupling import UnstatedCoupling
+from stackfix.rules.sf401_known_bug import KnownBug
+from stackfix.rules.sf501_no_wheel import NoWheel
+from stackfix.rules.sf504_superseded import Superseded
+
+__all__ = ["LOCK_RULES", "PIECE_RULES", "STACK_RULES", "TARGET_RULES", "explain"]
+
+PIECE_RULES: tuple[PieceRule, ...] = (
+    NoCode(),
+    JitOnly(),
+    PartialCode(),
+    OutsideMatrix(),
+    CpuOnly(),
+    Unmeasured(),
+    DriverForCuda(),
+    KnownBug(),
+    NoWheel(),
+)
+TARGET_RULES: tuple[TargetRule, ...] = (DriverForCard(),)
+STACK_RULES: tuple[StackRule, ...] = (OlderRuntime(), SameFile(), UnstatedCoupling())
+LOCK_RULES: tuple[LockRule, ...] = (Superseded(),)
+
+
+def explain(code: str) -> str | None:
+    """The docstring of the rule with this code; None when there is no such rule."""
+    import inspect
+    import sys
+
+    for rule in (*PIECE_RULES, *TARGET_RULES, *STACK_RULES, *LOCK_RULES):
+        if rule.code == code.upper():
+            return inspect.getdoc(sys.modules[type(rule).__module__])
+    return None

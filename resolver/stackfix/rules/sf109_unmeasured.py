@@ -1,0 +1,41 @@
+"""SF109: nobody measured it.
+
+What: the package holds GPU code, and no fact says which cards this release runs on.
+
+Why: unknown is not supported and not unsupported. A plan prefers releases that are known.
+
+Evidence: none, which is the finding.
+
+Fix: measure it: `python -m stackfix_knowledge.measure PKG==VERSION`, or add the facts of your own
+build with `[tool.stackfix] knowledge = ["facts.toml"]`.
+
+Ignore: `[tool.stackfix] ignore = [{ code = "SF109", package = "…", reason = "…" }]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stackfix.rules.finding import Finding, Severity
+from stackfix.stack import Piece
+from stackfix.targets.target import Target
+from stackfix_knowledge.graph import Graph
+
+
+class Unmeasured:
+    code = "SF109"
+    title = "nobody measured it"
+
+    def judge(self, piece: Piece, target: Target, graph: Graph) -> Iterator[Finding]:
+        if not piece.package.judged:
+            return
+        if piece.wheel and (piece.wheel.coverage is not None or piece.wheel.cpu_only):
+            return
+        yield Finding(
+            code=self.code,
+            severity=Severity.INFO,
+            package=piece.name,
+            version=str(piece.version),
+            target=target,
+            message=f"nobody measured which cards {piece.title} runs on ({target.platform})",
+        )

@@ -1,0 +1,55 @@
+"""SF201: driver below the CUDA's minimum.
+
+What: the package is built with a CUDA major that this driver is too old for.
+
+Why: the CUDA runtime refuses to start (error 35, "CUDA driver version is insufficient for CUDA
+runtime version"), and frameworks fall back to the CPU or crash at the first call.
+
+Evidence: documented (the vendor's minor-version compatibility table), and the CUDA version that the
+wheel was built with.
+
+Fix: a newer driver, where the card is still supported by it; or a release built with an older CUDA
+major (`stackfix plan`).
+
+Ignore: `[tool.stackfix] ignore = [{ code = "SF201", package = "…", reason = "…" }]`, for instance
+where a data-centre card runs with forward-compatibility libraries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stackfix.rules.finding import Finding, Severity
+from stackfix.stack import Piece
+from stackfix.targets.target import Target
+from stackfix_knowledge.graph import Graph
+
+
+class DriverForCuda:
+    code = "SF201"
+    title = "driver below the CUDA's minimum"
+
+    def judge(self, piece: Piece, target: Target, graph: Graph) -> Iterator[Finding]:
+        if target.driver is None:
+            return
+        cuda = piece.wheel.cuda if piece.wheel else None
+        major = cuda.major if cuda else piece.package.cuda_major
+        if major is None or (piece.wheel and piece.wheel.cpu_only):
+            return
+        minimum = graph.cuda.minimum_driver(major)
+        if minimum is None or target.driver >= minimum.value:
+            return
+        advised = graph.cuda.advised_driver(target.capability, minimum.value)
+        yield Finding(
+            code=self.code,
+            severity=Severity.ERROR,
+            package=piece.name,
+            version=str(piece.version),
+            target=target,
+            message=f"{piece.title} is built with CUDA {cuda or major}, which needs driver "
+            f"{minimum.value} or newer; {target.driver} is older",
+            evidence=(minimum.evidence,),
+            fix=f"driver {minimum.value} or newer"
+            if advised
+            else f"no driver helps: none that runs CUDA {major} supports the {target.gpu}",
+        )
