@@ -1,0 +1,193 @@
+"""How much of a library's GPU code a card can run, and what to call that.
+
+A library's code lies in *containers* (fatbins), each with one image per architecture. A card is
+not served by a list of architectures but by a share of containers: an image for it in a few of
+hundreds supports nothing, and its absence from containers that were built for other cards alone
+hurts nothing. So a library is judged on its *broad* containers, those with images of two majors
+or more. All thresholds are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from packaging.version import Version
+
+from stackfix_knowledge.architecture import Architecture, Kind
+from stackfix_knowledge.capability import ComputeCapability
+
+__all__ = [
+    "BROAD_MAJORS",
+    "LEAST_SHARE",
+    "WHOLE_SHARE",
+    "Coverage",
+    "LibraryCoverage",
+    "Share",
+    "Support",
+]
+
+BROAD_MAJORS = 2
+"""A container is broad when its images are for at least so many majors."""
+
+LEAST_SHARE = 0.1
+"""A card that runs less than this share of the broad containers has no support."""
+
+WHOLE_SHARE = 0.9
+"""Without machine code, PTX in at least this share of the broad containers means "by JIT"."""
+
+
+class Support(StrEnum):
+    """What a package can do on a card."""
+
+    SUPPORTED = "supported"
+    """It has machine code for the card, or no GPU code at all."""
+    JIT = "jit"
+    """Only PTX, which the driver compiles at first use."""
+    PARTIAL = "partial"
+    """Some of it has code for the card, some has none: it fails in the middle of work."""
+    UNSUPPORTED = "unsupported"
+    """No code for the card."""
+    UNKNOWN = "unknown"
+    """Nobody measured it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """Containers of a library by what a card can do with them."""
+
+    native: int
+    """With machine code for the card."""
+    jit: int
+    """Without machine code, but with PTX that can be compiled for the card."""
+    none: int
+    """With nothing that the card can run."""
+
+    @property
+    def total(self) -> int:
+        """All containers that were counted."""
+        return self.native + self.jit + self.none
+
+    @property
+    def covered(self) -> float:
+        """Share of containers that the card can run, 0 to 1; 0 where there are none."""
+        return (self.native + self.jit) / self.total if self.total else 0.0
+
+    @property
+    def support(self) -> Support:
+        """The verdict on these containers."""
+        if self.total == 0:
+            return Support.SUPPORTED
+        if self.covered < LEAST_SHARE:
+            return Support.UNSUPPORTED
+        if self.native:
+            return Support.SUPPORTED
+        return Support.JIT if self.covered >= WHOLE_SHARE else Support.PARTIAL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryCoverage:
+    """The GPU code of one shared library."""
+
+    name: str
+    """File name in the wheel, such as ``torch/lib/libtorch_cuda.so``."""
+    containers: Mapping[frozenset[Architecture], int]
+    """How many containers hold exactly that set of architectures."""
+
+    @property
+    def has_device_code(self) -> bool:
+        """Whether it holds any GPU code."""
+        return any(self.containers.values())
+
+    @property
+    def broad(self) -> Mapping[frozenset[Architecture], int]:
+        """The containers that it is judged on."""
+        return {
+            images: count
+            for images, count in self.containers.items()
+            if len({image.capability.major for image in images}) >= BROAD_MAJORS
+        }
+
+    def share(self, card: ComputeCapability, *, toolkit: Version | None = None) -> Share:
+        """Count the broad containers by what the card can do with them."""
+        return _share(self.broad, card, toolkit)
+
+    def support(self, card: ComputeCapability, *, toolkit: Version | None = None) -> Support | None:
+        """The verdict on this library; None: it has no broad container and is not judged."""
+        share = self.share(card, toolkit=toolkit)
+        return share.support if share.total else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """The GPU code of a package."""
+
+    libraries: tuple[LibraryCoverage, ...]
+    """Its libraries that hold GPU code; those without may be left out."""
+    toolkit: Version | None = None
+    """The CUDA toolkit that built it, where known."""
+
+    @property
+    def has_device_code(self) -> bool:
+        """Whether the package holds any GPU code."""
+        return any(library.has_device_code for library in self.libraries)
+
+    def support(self, card: ComputeCapability) -> Support:
+        """The verdict on the package: that of its worst library.
+
+        A package without GPU code has nothing to judge and is supported. One that holds narrow
+        containers only (built for a single major) is judged on those: where none of them
+        runs, nothing does.
+        """
+        verdicts = {library.support(card, toolkit=self.toolkit) for library in self.libraries}
+        verdicts.discard(None)
+        if not verdicts:
+            return self._narrow(card)
+        if verdicts == {Support.UNSUPPORTED}:
+            return Support.UNSUPPORTED
+        if verdicts & {Support.UNSUPPORTED, Support.PARTIAL}:
+            return Support.PARTIAL
+        return Support.JIT if Support.JIT in verdicts else Support.SUPPORTED
+
+    def worst(self, card: ComputeCapability) -> LibraryCoverage | None:
+        """The library with the worst verdict; None where no library is judged.
+
+        Among equals the one with the smallest share, then the most containers.
+        """
+
+        def rank(library: LibraryCoverage) -> tuple[int, float, int]:
+            share = library.share(card, toolkit=self.toolkit)
+            return (_SEVERITY.index(share.support), share.covered, -share.total)
+
+        return min((library for library in self.libraries if library.broad), key=rank, default=None)
+
+    def architectures(self) -> tuple[Architecture, ...]:
+        """Every architecture that some container holds, sorted."""
+        return tuple(
+            sorted(
+                {image for lib in self.libraries for images in lib.containers for image in images}
+            )
+        )
+
+    def _narrow(self, card: ComputeCapability) -> Support:
+        shares = [_share(library.containers, card, self.toolkit) for library in self.libraries]
+        if any(share.native for share in shares) or not self.has_device_code:
+            return Support.SUPPORTED
+        return Support.JIT if any(share.jit for share in shares) else Support.UNSUPPORTED
+
+
+_SEVERITY = (Support.UNSUPPORTED, Support.PARTIAL, Support.JIT, Support.SUPPORTED)
+
+
+def _share(
+    containers: Mapping[frozenset[Architecture], int],
+    card: ComputeCapability,
+    toolkit: Version | None,
+) -> Share:
+    counts = {Kind.SASS: 0, Kind.PTX: 0, None: 0}
+    for images, count in containers.items():
+        usable = {image.kind for image in images if image.runs_on(card, toolkit=toolkit)}
+        best = Kind.SASS if Kind.SASS in usable else Kind.PTX if usable else None
+        counts[best] += count
+    return Share(native=counts[Kind.SASS], jit=counts[Kind.PTX], none=counts[None])

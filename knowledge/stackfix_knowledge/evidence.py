@@ -1,0 +1,61 @@
+"""Where a fact comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Evidence", "EvidenceKind"]
+
+
+class EvidenceKind(StrEnum):
+    """How a fact became known, strongest first."""
+
+    MEASURED = "measured"
+    """Read from a wheel's binaries."""
+    METADATA = "metadata"
+    """Read from a wheel's own METADATA."""
+    DOCUMENTED = "documented"
+    """The vendor or the project says so."""
+    REPORTED = "reported"
+    """Someone said so in an issue or a forum."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One source of one fact."""
+
+    kind: EvidenceKind
+    """How the fact became known."""
+    source: str
+    """A wheel's file name, or the address or title of a document."""
+    date: str | None = None
+    """When it was read or written, as ISO 8601 (``2026-11-30``)."""
+    sha256: str | None = None
+    """Digest of the wheel that was read, in hexadecimal."""
+    words: str | None = None
+    """The words of the document that matter."""
+    confirmed: bool | None = None
+    """Whether someone else confirmed a report; None where that says nothing."""
+
+    def describe(self) -> str:
+        """One line for a report."""
+        details = [self.date] if self.date else []
+        if self.sha256:
+            details.append(f"sha256 {self.sha256[:12]}…")
+        if self.kind is EvidenceKind.REPORTED:
+            details.append("confirmed" if self.confirmed else "not confirmed")
+        line = f"{_OPENING[self.kind]} {self.source}"
+        if details:
+            line += f" ({', '.join(details)})"
+        if self.words:
+            line += f": “{' '.join(self.words.split())}”"
+        return line
+
+
+_OPENING = {
+    EvidenceKind.MEASURED: "measured in",
+    EvidenceKind.METADATA: "metadata of",
+    EvidenceKind.DOCUMENTED: "documented by",
+    EvidenceKind.REPORTED: "reported in",
+}

@@ -1,0 +1,168 @@
+"""A library is judged by the share of its broad containers that a card can run."""
+
+from collections.abc import Mapping
+
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.version import Version
+
+from stackfix_knowledge.architecture import Architecture
+from stackfix_knowledge.capability import ComputeCapability
+from stackfix_knowledge.coverage import (
+    LEAST_SHARE,
+    WHOLE_SHARE,
+    Coverage,
+    LibraryCoverage,
+    Share,
+    Support,
+)
+
+T4, A100, L4, H100, RTX_5090 = map(ComputeCapability.parse, ["7.5", "8.0", "8.9", "9.0", "12.0"])
+M40 = ComputeCapability.parse("5.2")
+
+
+def library(name: str = "lib.so", **containers: int) -> LibraryCoverage:
+    """A library from ``sm_80__compute_90=3``: three containers with those two images."""
+    return LibraryCoverage(
+        name=name,
+        containers={
+            frozenset(Architecture.parse(image) for image in images.split("__")): count
+            for images, count in containers.items()
+        },
+    )
+
+
+def package(*libraries: LibraryCoverage, toolkit: str | None = None) -> Coverage:
+    return Coverage(libraries=libraries, toolkit=Version(toolkit) if toolkit else None)
+
+
+def test_containers_are_counted_by_the_best_that_the_card_finds() -> None:
+    found = library(sm_80__sm_90=5, sm_80__compute_90=3, sm_75__sm_80=2).share(H100)
+    assert found == Share(native=5, jit=3, none=2)
+
+
+def test_code_of_an_earlier_minor_is_native() -> None:
+    assert library(sm_75__sm_86=4).support(L4) is Support.SUPPORTED
+
+
+def test_a_few_images_among_hundreds_support_nothing() -> None:
+    """The linear algebra of torch 2.15.0 on 7.5: one container of 33."""
+    assert library(sm_75__sm_80=1, sm_80__sm_90=32).support(T4) is Support.UNSUPPORTED
+
+
+def test_code_for_other_cards_alone_does_not_hurt() -> None:
+    """cuDNN 9.28 on an H100: 42 % of its containers."""
+    assert library(sm_80__sm_90=42, sm_100__sm_120=58).support(H100) is Support.SUPPORTED
+
+
+def test_ptx_in_a_few_containers_is_support_in_part() -> None:
+    """The engines of cuDNN 9.5.1 on 12.0: PTX in 107 of 727 containers."""
+    engines = library(sm_80__sm_90__compute_90=107, sm_80__sm_90=620)
+    assert engines.support(RTX_5090) is Support.PARTIAL
+
+
+def test_ptx_nearly_everywhere_is_jit() -> None:
+    assert library(sm_80__compute_90=9, sm_75__sm_80=1).support(RTX_5090) is Support.JIT
+
+
+def test_a_library_for_one_major_is_not_judged() -> None:
+    """FlashAttention-3 is built for 9.0a alone."""
+    assert library(sm_90a=100).support(RTX_5090) is None
+    assert library(sm_90a=100).support(H100) is None
+
+
+def test_a_library_that_is_not_judged_does_not_spoil_its_package() -> None:
+    flash = library("flash.so", sm_90a=100)
+    assert package(library(sm_80__sm_90=9), flash).support(A100) is Support.SUPPORTED
+
+
+def test_the_worst_library_decides() -> None:
+    good, bad = library("good.so", sm_75__sm_80=9), library("bad.so", sm_80__sm_90=9)
+    assert package(good, bad).support(T4) is Support.PARTIAL
+    assert package(bad, bad).support(T4) is Support.UNSUPPORTED
+    assert package(good, bad).worst(T4) is bad
+
+
+def test_jit_in_one_library_makes_the_package_jit() -> None:
+    native, jit = library("n.so", sm_90__sm_120=5), library("j.so", sm_80__compute_90=5)
+    assert package(native, jit).support(RTX_5090) is Support.JIT
+
+
+def test_a_package_without_gpu_code_is_supported() -> None:
+    assert package().support(RTX_5090) is Support.SUPPORTED
+    assert package(library()).support(RTX_5090) is Support.SUPPORTED
+    assert not package(library()).has_device_code
+
+
+def test_a_package_built_for_one_major_is_judged_on_that() -> None:
+    own_build = package(library(sm_90=12))
+    assert own_build.support(H100) is Support.SUPPORTED
+    assert own_build.support(RTX_5090) is Support.UNSUPPORTED
+    assert package(library(compute_90=12)).support(RTX_5090) is Support.JIT
+
+
+def test_the_toolkit_that_built_it_counts_on_integrated_parts() -> None:
+    orin = ComputeCapability.parse("8.7")
+    containers = library(sm_80__sm_90=9)
+    assert package(containers, toolkit="13.0").support(orin) is Support.UNSUPPORTED
+    assert package(containers, toolkit="13.2").support(orin) is Support.SUPPORTED
+
+
+def test_architectures_are_sorted_machine_code_first() -> None:
+    found = package(library(compute_90__sm_90=1), library(sm_120__sm_80=1)).architectures()
+    assert [str(image) for image in found] == ["sm_80", "sm_90", "sm_120", "compute_90"]
+
+
+def test_nothing_is_worst_where_nothing_is_judged() -> None:
+    assert package(library(sm_90a=1)).worst(H100) is None
+
+
+shares = st.builds(
+    Share, native=st.integers(0, 50), jit=st.integers(0, 50), none=st.integers(0, 50)
+)
+
+
+@given(shares.filter(lambda share: share.total > 0))
+def test_the_verdict_follows_the_two_thresholds(share: Share) -> None:
+    expected = Support.SUPPORTED
+    if share.covered < LEAST_SHARE:
+        expected = Support.UNSUPPORTED
+    elif share.native == 0:
+        expected = Support.JIT if share.covered >= WHOLE_SHARE else Support.PARTIAL
+    assert share.support is expected
+
+
+images = st.builds(
+    Architecture.parse,
+    st.sampled_from(
+        ["sm_50", "sm_75", "sm_80", "sm_86", "sm_90", "sm_90a", "sm_100f", "sm_120", "compute_90"]
+    ),
+)
+container_counts: st.SearchStrategy[Mapping[frozenset[Architecture], int]] = st.dictionaries(
+    st.frozensets(images, min_size=1), st.integers(1, 20), max_size=6
+)
+libraries = st.builds(LibraryCoverage, name=st.text(max_size=3), containers=container_counts)
+card_strategy = st.sampled_from([M40, T4, A100, L4, H100, RTX_5090])
+
+
+@given(libraries, card_strategy)
+def test_no_container_is_lost_in_the_count(lib: LibraryCoverage, card: ComputeCapability) -> None:
+    assert lib.share(card).total == sum(lib.broad.values())
+
+
+@given(st.lists(libraries, max_size=4), libraries, card_strategy)
+def test_one_more_library_never_improves_a_judged_package(
+    libs: list[LibraryCoverage], one_more: LibraryCoverage, card: ComputeCapability
+) -> None:
+    ranks = [Support.UNSUPPORTED, Support.PARTIAL, Support.JIT, Support.SUPPORTED]
+    before, after = package(*libs), package(*libs, one_more)
+    if before.worst(card) is None or before.support(card) is Support.UNSUPPORTED:
+        return
+    assert ranks.index(after.support(card)) <= ranks.index(before.support(card))
+
+
+@given(st.lists(libraries, max_size=4), card_strategy)
+def test_the_order_of_libraries_does_not_matter(
+    libs: list[LibraryCoverage], card: ComputeCapability
+) -> None:
+    assert package(*libs).support(card) is package(*reversed(libs)).support(card)
