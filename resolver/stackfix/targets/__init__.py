@@ -1,1 +1,1 @@
-"""Which cards a lock is judged for: named by a person, read from a host, or declared by a project."""
+"""Which cards a lock is judged for: named by a person, read from a host, declared by a project."""

@@ -1,0 +1,1 @@
+"""What a machine is: its cards, driver, kernel and shared memory."""

@@ -1,0 +1,71 @@
+"""Finding out what this machine is: NVML first, the kernel's files where it gives no answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from stackfix.host import nvml
+from stackfix.host.host import Card, Host, Source
+from stackfix.host.kernel import read_cards, read_driver
+from stackfix.host.system import read_system
+from stackfix.host.visible import apply_visible_devices
+
+__all__ = ["CapabilityOf", "detect"]
+
+CapabilityOf = Callable[[str], str | None]
+"""From a card's name to its capability "12.0", or None if no table knows it."""
+
+
+def detect(
+    *,
+    env: Mapping[str, str] = os.environ,
+    root: Path = Path("/"),
+    capability_of: CapabilityOf | None = None,
+    timeout: float = nvml.TIMEOUT,
+) -> Host:
+    """This machine. Never raises for what it cannot find out: `Host.notes` tells it."""
+    notes: list[str] = []
+    cuda_driver: str | None = None
+    try:
+        answer = nvml.ask(env=env, timeout=timeout)
+    except nvml.NvmlUnavailable as error:
+        cards = read_cards(root)
+        driver = read_driver(root)
+        source = Source.PROC if cards else Source.NONE
+        if cards or driver:  # a machine without a card has no use for the complaint
+            notes.append(f"{error}; what follows comes from /proc and /sys")
+        if cards and not driver:
+            notes.append("no NVIDIA driver is loaded: the cards are known by their PCI ids alone")
+    else:
+        cards, driver, cuda_driver = answer.cards, answer.driver, answer.cuda_driver
+        source = Source.NVML if cards else Source.NONE
+        notes.extend(answer.notes)
+    setting = env.get("CUDA_VISIBLE_DEVICES")
+    cards = tuple(_named(card, capability_of, notes) for card in cards)
+    seen = apply_visible_devices(
+        cards, setting, by_pci=env.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
+    )
+    return Host(
+        source=source,
+        cards=seen.cards,
+        system=read_system(root=root, env=env),
+        driver=driver,
+        cuda_driver=cuda_driver,
+        visible_devices=setting,
+        notes=(*notes, *(seen.notes if cards else ())),
+    )
+
+
+def _named(card: Card, capability_of: CapabilityOf | None, notes: list[str]) -> Card:
+    """The card with its capability, from the table of names where the driver did not tell it."""
+    if card.capability is not None:
+        return card
+    capability = capability_of(card.name) if capability_of else None
+    if capability is None:
+        notes.append(
+            f"card {card.index} ({card.name}): compute capability not known; name it with --target"
+        )
+    return replace(card, capability=capability)

@@ -1,0 +1,136 @@
+"""The host as JSON: written by `stackfix host --format json`, read by `--host FILE`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+from stackfix.host.host import SCHEMA, Card, Host, MigInstance, Source, System
+from stackfix_lockfiles.errors import InputError
+
+__all__ = ["from_document", "read_host", "to_document"]
+
+_MOST_BYTES = 4 << 20
+"""A host with a thousand cards takes a tenth of this; more is not a host."""
+
+T = TypeVar("T")
+
+
+def to_document(host: Host) -> dict[str, Any]:
+    """The JSON object, as `report/schema/host-1.json` describes it."""
+    return {"schema": SCHEMA, **asdict(host), "source": host.source.value}
+
+
+def read_host(path: Path) -> Host:
+    """The host in a file. Raises InputError, which names the file and the place in it."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(path, f"expected a readable file ({error.strerror})") from None
+    if len(data) > _MOST_BYTES:
+        raise InputError(path, "expected at most 4 MiB of JSON")
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InputError(
+            path, "expected the JSON that `stackfix host --format json` writes"
+        ) from None
+    return from_document(document, path)
+
+
+def from_document(document: object, path: Path) -> Host:
+    """The host in a parsed JSON object; `path` only names it in errors. Raises InputError."""
+    reader = _Reader(path)
+    top = reader.mapping(document, "")
+    schema = top.get("schema")
+    if schema != SCHEMA:
+        raise InputError(
+            path, f"expected {SCHEMA}, the version this stackfix reads", place="schema"
+        )
+    system = reader.mapping(top.get("system"), "system")
+    source = reader.value(top, "source", str)
+    if source not in list(Source):
+        raise InputError(path, "expected one of " + ", ".join(Source), place="source")
+    return Host(
+        source=Source(source),
+        cards=tuple(
+            _card(reader, reader.mapping(card, f"cards[{index}]"), f"cards[{index}]")
+            for index, card in enumerate(reader.sequence(top, "cards"))
+        ),
+        system=System(
+            platform=reader.value(system, "platform", str, "system"),
+            python=reader.value(system, "python", str, "system"),
+            kernel=reader.optional(system, "kernel", str, "system"),
+            glibc=reader.optional(system, "glibc", str, "system"),
+            shm=reader.optional(system, "shm", int, "system"),
+            container=reader.value(system, "container", bool, "system"),
+            wsl=reader.value(system, "wsl", bool, "system"),
+        ),
+        driver=reader.optional(top, "driver", str),
+        cuda_driver=reader.optional(top, "cuda_driver", str),
+        visible_devices=reader.optional(top, "visible_devices", str),
+        notes=tuple(str(note) for note in reader.sequence(top, "notes")),
+    )
+
+
+def _card(reader: _Reader, data: Mapping[str, Any], place: str) -> Card:
+    instances = []
+    for index, item in enumerate(reader.sequence(data, "mig", place)):
+        inner = f"{place}.mig[{index}]"
+        instance = reader.mapping(item, inner)
+        instances.append(
+            MigInstance(
+                uuid=reader.value(instance, "uuid", str, inner),
+                memory=reader.optional(instance, "memory", int, inner),
+            )
+        )
+    return Card(
+        index=reader.value(data, "index", int, place),
+        name=reader.value(data, "name", str, place),
+        capability=reader.optional(data, "capability", str, place),
+        memory=reader.optional(data, "memory", int, place),
+        uuid=reader.optional(data, "uuid", str, place),
+        pci=reader.optional(data, "pci", str, place),
+        visible=reader.value(data, "visible", bool, place),
+        mig=tuple(instances),
+    )
+
+
+_WORDS = {str: "a string", int: "a whole number", bool: "true or false"}
+
+
+class _Reader:
+    """Typed access that knows the path of what it reads."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def mapping(self, value: object, place: str) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            raise InputError(self._path, "expected a JSON object", place=place or None)
+        return value
+
+    def sequence(self, data: Mapping[str, Any], key: str, place: str = "") -> list[object]:
+        value = data.get(key, [])
+        if not isinstance(value, list):
+            raise InputError(self._path, "expected a list", place=_join(place, key))
+        return value
+
+    def optional(
+        self, data: Mapping[str, Any], key: str, kind: type[T], place: str = ""
+    ) -> T | None:
+        return None if data.get(key) is None else self.value(data, key, kind, place)
+
+    def value(self, data: Mapping[str, Any], key: str, kind: type[T], place: str = "") -> T:
+        value = data.get(key)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise InputError(self._path, f"expected {_WORDS[kind]}", place=_join(place, key))
+        return value
+
+
+def _join(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key

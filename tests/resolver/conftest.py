@@ -1,0 +1,17 @@
+"""Shared by the tests of the program: a machine whose cards are the test's choice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.resolver.host.stub import build_stub, have_compiler
+
+
+@pytest.fixture(scope="session")
+def nvml_stub(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with a libnvidia-ml.so.1 that the environment steers (see nvml_stub.c)."""
+    if not have_compiler():
+        pytest.skip("gcc is needed to build the stand-in for libnvidia-ml")
+    return build_stub(tmp_path_factory.mktemp("nvml"))

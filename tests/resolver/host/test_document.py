@@ -1,0 +1,107 @@
+"""The host as JSON, there and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stackfix.host.document import read_host, to_document
+from stackfix.host.host import Card, Host, MigInstance, Source, System
+from stackfix_lockfiles.errors import InputError
+
+HOST = Host(
+    source=Source.NVML,
+    cards=(
+        Card(index=0, name="NVIDIA GeForce RTX 5090", capability="12.0", memory=32 << 30),
+        Card(
+            index=1,
+            name="NVIDIA A100-SXM4-80GB",
+            capability="8.0",
+            visible=False,
+            mig=(MigInstance(uuid="MIG-one", memory=10 << 30),),
+        ),
+    ),
+    system=System(platform="linux_x86_64", python="3.11.7", shm=64 << 20),
+    driver="570.133.07",
+    cuda_driver="12.8",
+    notes=("a note",),
+)
+
+
+def save(path: Path, document: object) -> Path:
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    assert read_host(save(tmp_path / "host.json", to_document(HOST))) == HOST
+
+
+def _without_cards_name(document: dict[str, Any]) -> None:
+    del document["cards"][0]["name"]
+
+
+def _memory_as_text(document: dict[str, Any]) -> None:
+    document["cards"][1]["mig"][0]["memory"] = "10 GiB"
+
+
+def _newer_schema(document: dict[str, Any]) -> None:
+    document["schema"] = 2
+
+
+def _other_source(document: dict[str, Any]) -> None:
+    document["source"] = "guess"
+
+
+def _cards_as_object(document: dict[str, Any]) -> None:
+    document["cards"] = {}
+
+
+def _index_as_bool(document: dict[str, Any]) -> None:
+    document["cards"][0]["index"] = True
+
+
+@pytest.mark.parametrize(
+    ("spoil", "place"),
+    [
+        (_without_cards_name, "cards[0].name: expected a string"),
+        (_memory_as_text, "cards[1].mig[0].memory: expected a whole number"),
+        (_newer_schema, "schema: expected 1"),
+        (_other_source, "source: expected one of nvml, proc, none"),
+        (_cards_as_object, "cards: expected a list"),
+        (_index_as_bool, "cards[0].index: expected a whole number"),
+    ],
+)
+def test_a_fault_is_named_with_file_and_place(
+    tmp_path: Path, spoil: Callable[[dict[str, Any]], None], place: str
+) -> None:
+    document = json.loads(json.dumps(to_document(HOST)))
+    spoil(document)
+    with pytest.raises(InputError) as fault:
+        read_host(save(tmp_path / "host.json", document))
+    assert str(fault.value).startswith(f"{tmp_path / 'host.json'}: {place}")
+
+
+@pytest.mark.parametrize("text", [b"", b"not json", b"\xff\xfe", b"[" * 100_000, b"[]", b"7"])
+def test_what_is_no_host_is_one_line(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "host.json"
+    path.write_bytes(text)
+    with pytest.raises(InputError, match=r"host\.json: expected"):
+        read_host(path)
+
+
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="No such file"):
+        read_host(tmp_path / "host.json")
+
+
+def test_a_huge_file_is_not_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "host.json"
+    with path.open("wb") as file:
+        file.truncate(1 << 33)
+    with pytest.raises(InputError, match="at most 4 MiB"):
+        read_host(path)
