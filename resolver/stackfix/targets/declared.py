@@ -1,0 +1,90 @@
+"""Targets that a project declares: `[tool.stackfix] targets` in its pyproject.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from stackfix.targets.errors import TargetError
+from stackfix.targets.parse import FORM, parse_target, target_of_card
+from stackfix.targets.target import Target
+from stackfix_knowledge.driver import DriverVersion
+from stackfix_knowledge.gpus import GpuTable
+from stackfix_lockfiles.errors import InputError
+
+__all__ = ["PLATFORMS", "declared_targets"]
+
+PLATFORMS = ("linux_x86_64", "linux_aarch64", "win_amd64")
+"""Platforms that have CUDA wheels."""
+
+_KEYS = ("name", "gpu", "count", "driver", "platform")
+
+
+def declared_targets(settings: Mapping[str, Any], file: Path, gpus: GpuTable) -> tuple[Target, ...]:
+    """The targets of a `[tool.stackfix]` table of `file`. Raises InputError with the place."""
+    entries = settings.get("targets", [])
+    if not isinstance(entries, list):
+        raise InputError(file, "expected a list of targets", place="tool.stackfix.targets")
+    return tuple(
+        _Entry(file, f"tool.stackfix.targets[{index}]", gpus).target(entry)
+        for index, entry in enumerate(entries)
+    )
+
+
+class _Entry:
+    """One entry of the list, a string or a table, read with its place for errors."""
+
+    def __init__(self, file: Path, place: str, gpus: GpuTable) -> None:
+        self._file = file
+        self._place = place
+        self._gpus = gpus
+
+    def target(self, entry: object) -> Target:
+        if isinstance(entry, str):
+            try:
+                return parse_target(entry, self._gpus)
+            except TargetError as error:
+                raise InputError(self._file, str(error), place=self._place) from None
+        if not isinstance(entry, dict):
+            raise self._fault(f"expected {FORM}, or a table with " + ", ".join(_KEYS))
+        for key in entry:
+            if key not in _KEYS:
+                raise self._fault("expected one of the keys " + ", ".join(_KEYS), key)
+        return self._of_table(entry)
+
+    def _of_table(self, entry: Mapping[str, Any]) -> Target:
+        count = entry.get("count", 1)
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise self._fault("expected a whole number of cards", "count")
+        try:
+            target = target_of_card(
+                self._text(entry, "gpu"), self._gpus, count=count, driver=self._driver(entry)
+            )
+        except TargetError as error:
+            raise self._fault(str(error), "gpu") from None
+        platform = self._text(entry, "platform") if "platform" in entry else target.platform
+        if platform not in PLATFORMS:
+            raise self._fault("expected one of " + ", ".join(PLATFORMS), "platform")
+        name = self._text(entry, "name") if "name" in entry else None
+        return replace(target, platform=platform, name=name)
+
+    def _driver(self, entry: Mapping[str, Any]) -> DriverVersion | None:
+        if "driver" not in entry:
+            return None
+        try:
+            return DriverVersion.parse(self._text(entry, "driver"))
+        except ValueError:
+            raise self._fault('expected a driver version like "570.133.07"', "driver") from None
+
+    def _text(self, entry: Mapping[str, Any], key: str) -> str:
+        value = entry.get(key)
+        if not isinstance(value, str) or not value.strip():
+            raise self._fault("expected a string", key)
+        return value.strip()
+
+    def _fault(self, expected: str, key: str | None = None) -> InputError:
+        return InputError(
+            self._file, expected, place=f"{self._place}.{key}" if key else self._place
+        )
