@@ -46,7 +46,7 @@ class JitOnly:
                 f", which driver {target.driver} cannot: the PTX of CUDA {piece.wheel.cuda} "
                 f"needs driver {needed.value}"
             )
-            evidence += (needed.evidence,)
+            evidence += needed.evidence
         yield Finding(
             code=self.code,
             severity=Severity.ERROR if refused else Severity.WARNING,

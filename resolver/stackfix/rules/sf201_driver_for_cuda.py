@@ -48,7 +48,7 @@ class DriverForCuda:
             target=target,
             message=f"{piece.title} is built with CUDA {cuda or major}, which needs driver "
             f"{minimum.value} or newer; {target.driver} is older",
-            evidence=(minimum.evidence,),
+            evidence=minimum.evidence,
             fix=f"driver {minimum.value} or newer"
             if advised
             else f"no driver helps: none that runs CUDA {major} supports the {target.gpu}",

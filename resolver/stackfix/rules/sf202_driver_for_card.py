@@ -37,7 +37,7 @@ class DriverForCard:
                 target=target,
                 message=f"driver {target.driver} does not know the {target.gpu} "
                 f"({target.capability}): its first driver is {first.value}",
-                evidence=(first.evidence,),
+                evidence=first.evidence,
                 fix=f"driver {first.value} or newer",
             )
         last = graph.cuda.last_branch(target.capability)
@@ -50,6 +50,6 @@ class DriverForCard:
                 target=target,
                 message=f"driver branch {target.driver.branch} no longer supports the "
                 f"{target.gpu} ({target.capability}): its last branch is {last.value}",
-                evidence=(last.evidence,),
+                evidence=last.evidence,
                 fix=f"a driver of branch {last.value}",
             )

@@ -24,9 +24,9 @@ def shares(coverage: Coverage, capability: ComputeCapability) -> str:
     """The libraries that fall short, each with its share of containers, the worst first."""
     short = []
     for library in coverage.libraries:
-        if library.support(capability) in {Support.PARTIAL, Support.UNSUPPORTED}:
-            share = library.share(capability)
-            short.append(((share.native + share.jit) / share.total, library.name, share))
+        if library.support(capability, toolkit=coverage.toolkit) in {Support.PARTIAL, Support.UNSUPPORTED}:
+            share = library.share(capability, toolkit=coverage.toolkit)
+            short.append((share.covered, library.name, share))
     lines = []
     for _, name, share in sorted(short, key=lambda item: item[:2])[:3]:
         parts = [f"{share.native} native"] + ([f"{share.jit} JIT"] if share.jit else [])

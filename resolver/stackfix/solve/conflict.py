@@ -1,0 +1,79 @@
+"""Puts resolvelib's causes into words: who asks for what, and why that can't be had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from packaging.specifiers import SpecifierSet
+
+from stackfix.solve.domain import Domain
+from stackfix.solve.world import PLAN, Demand, World
+
+__all__ = ["Conflict", "explain"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Why a choice of frameworks cannot be completed."""
+
+    reason: str
+    lifts: tuple[str, ...] = ()
+    """What outside the pins would clear it: "driver 570.26 or newer"."""
+
+
+class Cause(Protocol):
+    """What resolvelib's RequirementInformation offers."""
+
+    @property
+    def requirement(self) -> Demand: ...
+
+
+def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
+    """The conflict behind a failed resolution.
+
+    When a single demand admits only versions that fail by themselves, the fault of that version is
+    the reason; else the demands that exclude each other are.
+    """
+    demands = list(dict.fromkeys(cause.requirement for cause in causes))
+    if not demands:
+        return Conflict(reason="no combination of versions is left")
+    name = demands[0].name
+    if demands[0].owner is not None:
+        owners = sorted({f"{d.origin}" for d in demands})
+        return Conflict(reason=f"{' and '.join(owners)} install the same file")
+    asked = " and ".join(_said(d) for d in demands)
+    if not world.is_stack(name):
+        return Conflict(reason=_outside(name, demands, world))
+    refused = domain.refused(name)
+    joint = SpecifierSet()
+    for demand in demands:
+        joint &= world.overrides.get(name, demand.specifier)
+    faults = {
+        reason for version, reason in refused.items() if joint.contains(version, prereleases=True)
+    }
+    if name in world.overrides:
+        asked += f", while an override holds {name}{world.overrides[name]}"
+    if name in world.held and world.locked.get(name) is not None:
+        asked += f", while {name} stays at {world.locked[name]} ({world.held[name]})"
+    if faults:
+        return Conflict(reason=f"{asked}, but {sorted(faults)[0]}")
+    if len(demands) == 1:
+        return Conflict(reason=f"{asked}, and no known release of {name} fits")
+    return Conflict(reason=f"{asked}: no release of {name} satisfies them together")
+
+
+def _said(demand: Demand) -> str:
+    if demand.origin == PLAN:
+        return str(demand)
+    return f"{demand.origin} needs {demand}" if demand.specifier else f"{demand.origin} needs it"
+
+
+def _outside(name: str, demands: Sequence[Demand], world: World) -> str:
+    asked = " and ".join(_said(d) for d in demands if not d.unmoved)
+    override = world.overrides.get(name)
+    if override is not None:
+        return f"{asked}, but the project's override holds {name}{override}"
+    declared = " and ".join(f"{d.origin} asks for {d}" for d in world.declared.get(name, ()))
+    return f"{asked}" + (f", but {declared}" if declared else ": they exclude each other")

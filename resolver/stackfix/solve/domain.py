@@ -1,0 +1,196 @@
+"""Which versions of a stack package can be chosen at all, in order of preference, and what each asks.
+
+A version that has an error on some site by itself never becomes a choice; the findings are kept,
+so that an impossible plan can say why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import Version
+
+from stackfix.rules.finding import Finding
+from stackfix.rules.judge import errors, judge_piece
+from stackfix.solve.cost import Cost, cost
+from stackfix.solve.world import Demand, World
+from stackfix.stack import Piece
+from stackfix_knowledge.release import Release, WheelFact
+
+__all__ = ["Choice", "Domain"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One version of a package that may be chosen."""
+
+    version: Version
+    release: Release | None
+    cost: Cost
+
+
+class Domain:
+    """The choices of every stack package in one world, worked out when first asked for."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._choices: dict[str, tuple[Choice, ...]] = {}
+        self._demands: dict[tuple[str, Version], tuple[Demand, ...]] = {}
+        self._refused: dict[str, dict[Version, str]] = {}
+        self._faults: dict[tuple[str, Version], list[Finding]] = {}
+
+    def choices(self, name: str) -> tuple[Choice, ...]:
+        """Versions without an error of their own, the preferred first."""
+        found = self._choices.get(name)
+        if found is None:
+            found = self._choices[name] = tuple(self._find(name))
+        return found
+
+    def refused(self, name: str) -> dict[Version, str]:
+        """Versions that can't be chosen, each with the reason in words."""
+        self.choices(name)
+        return self._refused.get(name, {})
+
+    def findings(self, name: str, version: Version) -> list[Finding]:
+        """What the piece rules say about this version on all sites."""
+        key = (name, version)
+        found = self._faults.get(key)
+        if found is None:
+            package = self._world.graph.packages.get(name)
+            found = []
+            if package is not None:
+                for site in self._world.sites:
+                    piece = Piece.known(self._world.graph, package, version, site.platform)
+                    found += judge_piece(piece, site.target, self._world.graph)
+            self._faults[key] = found
+        return found
+
+    def _find(self, name: str) -> Iterator[Choice]:
+        world = self._world
+        refused = self._refused.setdefault(name, {})
+        locked = world.locked.get(name)
+        releases = [r for r in world.graph.releases(name) if self._eligible(r, locked)]
+        if locked is not None and all(r.version != locked for r in releases):
+            choice = Choice(version=locked, release=None, cost=Cost(unknown=1))
+            yield from self._sorted([choice], refused, name)
+            if name in world.held:
+                return
+        if name in world.held:
+            releases = [r for r in releases if r.version == locked]
+        order = sorted({Version(r.version.public) for r in releases} | ({locked} if locked else set()))
+        places = {version: place for place, version in enumerate(order)}
+        choices = []
+        for release in releases:
+            if locked is None:
+                distance = len(order) - places[Version(release.version.public)]
+                price = Cost(unknown=int(not self._known(release)), distance=distance)
+            else:
+                price = cost(
+                    locked,
+                    release.version,
+                    known=self._known(release) or release.version == locked,
+                    same_index=release.version.local == locked.local,
+                    distance=abs(
+                        places[Version(release.version.public)] - places.get(locked, 0)
+                    ),
+                )
+            choices.append(Choice(version=release.version, release=release, cost=price))
+        yield from self._sorted(choices, refused, name)
+
+    def _sorted(
+        self, choices: list[Choice], refused: dict[Version, str], name: str
+    ) -> Iterator[Choice]:
+        for choice in sorted(choices, key=lambda c: c.cost):
+            faults = errors(self.findings(name, choice.version))
+            if faults:
+                refused[choice.version] = faults[0].message
+            else:
+                yield choice
+
+    def _eligible(self, release: Release, locked: Version | None) -> bool:
+        """Whether a release may be looked at: its index, its Python, not yanked, no pre-release."""
+        if release.version == locked:
+            return True
+        if release.yanked or release.version.is_prerelease:
+            return False
+        if release.index != self._index_of(locked) and release.index not in self._world.indexes:
+            return False
+        return all(self._runs_on_python(wheel) for wheel in release.wheels)
+
+    @staticmethod
+    def _index_of(locked: Version | None) -> str | None:
+        return locked.local if locked is not None else None
+
+    def _runs_on_python(self, wheel: WheelFact) -> bool:
+        if not wheel.requires_python:
+            return True
+        try:
+            return SpecifierSet(wheel.requires_python).contains(self._world.python)
+        except InvalidSpecifier:
+            return True
+
+    def _known(self, release: Release) -> bool:
+        """Whether it is known what the release runs on, everywhere it has to run."""
+        package = self._world.graph.packages.get(release.package)
+        if package is None or not package.judged:
+            return True
+        return all(
+            (wheel := release.wheel(site.platform)) is not None
+            and (wheel.coverage is not None or wheel.cpu_only)
+            and wheel.requires is not None
+            for site in self._world.sites
+        )
+
+    def demands(
+        self, key: str, version: Version, release: Release | None
+    ) -> tuple[Demand, ...]:
+        """What a version asks of others: its metadata, couplings, build versions and files."""
+        cached = self._demands.get((key, version))
+        if cached is None:
+            cached = self._demands[(key, version)] = tuple(self._ask(key, version, release))
+        return cached
+
+    def _ask(self, key: str, version: Version, release: Release | None) -> Iterator[Demand]:
+        world = self._world
+        name, _, extra = key.partition("[")
+        extra = extra.rstrip("]")
+        origin = f"{name} {version}"
+        unmoved = world.locked.get(name) == version
+        if extra:
+            yield Demand(name, SpecifierSet(f"=={version}"), origin, None, unmoved)
+        for platform, wheel in self._wheels(release).items():
+            for requirement in world.applying(wheel.requires or (), {platform: True}, extra):
+                for demand in Demand.of(requirement, origin, unmoved=unmoved):
+                    yield self._tightened(demand, wheel)
+        if extra:
+            return
+        for coupling in world.graph.couplings(name):
+            if world.present(coupling.needs) and coupling.concerns(version):
+                admitted = coupling.specifier(version)
+                yield Demand(coupling.needs, admitted, origin, None, unmoved)
+        for collision in world.graph.collisions(name):
+            yield Demand(f"file:{collision.path}", SpecifierSet(), origin, name, unmoved)
+
+    def _wheels(self, release: Release | None) -> dict[str, WheelFact]:
+        """The wheels that the sites would install, by platform."""
+        if release is None:
+            return {}
+        found = {}
+        for site in self._world.sites:
+            wheel = release.wheel(site.platform)
+            if wheel is not None:
+                found[site.platform] = wheel
+        return found
+
+    def _tightened(self, demand: Demand, wheel: WheelFact) -> Demand:
+        """The demand, with the version its maker was built against where metadata says less."""
+        package = self._world.graph.packages.get(demand.name)
+        built = wheel.built_against.get(package.provides or "") if package else None
+        if built is None:
+            return demand
+        floor = SpecifierSet(f">={built.major}.{built.minor},<{built.major + 1}")
+        return Demand(
+            demand.key, demand.specifier & floor, demand.origin, demand.owner, demand.unmoved
+        )

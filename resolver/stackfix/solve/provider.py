@@ -1,0 +1,139 @@
+"""Answers resolvelib's questions about the stack.
+
+Keys are package names ("torch"), extras ("jax[cuda12]", whose candidates drag the same version of
+the base in), contested files ("file:…", whose one candidate is their owner) and packages outside
+the stack, which have a single candidate as long as what is asked of them can be satisfied at all:
+uv picks their version later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+from resolvelib.providers import AbstractProvider
+
+from stackfix.solve.domain import Domain
+from stackfix.solve.world import Demand, World
+from stackfix_knowledge.release import Release
+
+__all__ = ["Candidate", "StackProvider"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One way to satisfy a key."""
+
+    key: str
+    version: Version | None = None
+    """None for files and for packages outside the stack."""
+    release: Release | None = None
+
+    @property
+    def name(self) -> str:
+        return self.key.partition("[")[0]
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.version}" if self.version else self.key
+
+    def __hash__(self) -> int:
+        return hash((self.key, self.version))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Candidate)
+            and self.key == other.key
+            and self.version == other.version
+        )
+
+
+class StackProvider(AbstractProvider[Demand, Candidate, str]):
+    """The domain as resolvelib sees it."""
+
+    def __init__(self, world: World, domain: Domain) -> None:
+        self._world = world
+        self._domain = domain
+
+    def identify(self, requirement_or_candidate: Demand | Candidate) -> str:
+        return requirement_or_candidate.key
+
+    def get_preference(
+        self,
+        identifier: str,
+        resolutions: Mapping[str, Candidate],
+        candidates: Mapping[str, Iterator[Candidate]],
+        information: object,
+        backtrack_causes: Sequence[object],
+    ) -> tuple[int, int, str]:
+        """Fewest candidates first: exact pins before ranges, conflicts early."""
+        few = 0
+        for few, _ in enumerate(candidates[identifier], 1):
+            if few > 8:
+                break
+        return (0 if few <= 1 else 1, few, identifier)
+
+    def find_matches(
+        self,
+        identifier: str,
+        requirements: Mapping[str, Iterator[Demand]],
+        incompatibilities: Mapping[str, Iterator[Candidate]],
+    ) -> list[Candidate]:
+        demands = list(requirements[identifier])
+        refused = set(incompatibilities[identifier])
+        if identifier.startswith("file:"):
+            found = self._owners(identifier, demands)
+        elif not self._world.is_stack(demands[0].name):
+            found = self._outside(identifier, demands)
+        else:
+            found = self._releases(identifier, demands)
+        return [candidate for candidate in found if candidate not in refused]
+
+    def is_satisfied_by(self, requirement: Demand, candidate: Candidate) -> bool:
+        if requirement.owner is not None:
+            return candidate.version is None and candidate.key == requirement.key
+        if candidate.version is None:
+            return True
+        return self._specifier(requirement).contains(candidate.version, prereleases=True)
+
+    def get_dependencies(self, candidate: Candidate) -> Iterable[Demand]:
+        if candidate.version is None:
+            return ()
+        return self._domain.demands(candidate.key, candidate.version, candidate.release)
+
+    def _specifier(self, demand: Demand) -> SpecifierSet:
+        return self._world.overrides.get(demand.name, demand.specifier)
+
+    def _owners(self, identifier: str, demands: list[Demand]) -> list[Candidate]:
+        owners = {demand.owner for demand in demands}
+        return [Candidate(identifier)] if len(owners) == 1 else []
+
+    def _outside(self, identifier: str, demands: list[Demand]) -> list[Candidate]:
+        name = demands[0].name
+        override = self._world.overrides.get(name)
+        if override is not None:
+            moved = [d for d in demands if not d.unmoved]
+            agree = all(not (d.specifier & override).is_unsatisfiable() for d in moved)
+            return [Candidate(identifier)] if agree else []
+        asked = [d.specifier for d in demands if not d.unmoved]
+        if not asked:
+            return [Candidate(identifier)]
+        joint = SpecifierSet()
+        for specifier in asked:
+            joint &= specifier
+        for demand in self._world.declared.get(name, ()):
+            joint &= demand.specifier
+        return [] if joint.is_unsatisfiable() else [Candidate(identifier)]
+
+    def _releases(self, identifier: str, demands: list[Demand]) -> list[Candidate]:
+        name = demands[0].name
+        asked = [self._specifier(demand) for demand in demands]
+        required = self._world.required.get(name)
+        if required is not None:
+            asked.append(required)
+        return [
+            Candidate(identifier, choice.version, choice.release)
+            for choice in self._domain.choices(name)
+            if all(s.contains(choice.version, prereleases=True) for s in asked)
+        ]

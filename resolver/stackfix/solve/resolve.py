@@ -1,0 +1,105 @@
+"""One run of resolvelib: complete a choice of frameworks to a whole stack, or say why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+from resolvelib import BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
+
+from stackfix.rules.finding import Finding
+from stackfix.rules.judge import errors, judge_stack
+from stackfix.solve.conflict import Conflict, explain
+from stackfix.solve.domain import Domain
+from stackfix.solve.provider import Candidate, StackProvider
+from stackfix.solve.world import PLAN, Demand, World
+from stackfix.stack import Piece, Stack
+
+__all__ = ["Solution", "complete"]
+
+ROUNDS = 2000
+"""Steps after which a combination counts as unsolvable; real stacks need a few dozen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """Versions of the stack that belong together on every site."""
+
+    versions: Mapping[str, Version]
+    parents: Mapping[str, tuple[str, ...]]
+    """Who asks for each package, in words: "torch 2.8.0 needs nvidia-cudnn-cu12==9.10.2.21"."""
+    stacks: tuple[Stack, ...]
+    """One for each site, in their order."""
+
+
+def complete(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solution | Conflict:
+    """The stack that goes with `chosen` framework versions, nearest to what is locked."""
+    pins = [
+        Demand(name, SpecifierSet(f"=={version}"), PLAN) for name, version in chosen.items()
+    ]
+    resolver: Resolver[Demand, Candidate, str] = Resolver(
+        StackProvider(world, domain), BaseReporter()
+    )
+    try:
+        result = resolver.resolve([*world.roots, *pins], max_rounds=ROUNDS)
+    except ResolutionImpossible as impossible:
+        return explain(impossible.causes, world, domain)
+    except ResolutionTooDeep:
+        return Conflict(reason=f"no end after {ROUNDS} steps")
+    versions = {
+        key: candidate.version
+        for key, candidate in result.mapping.items()
+        if candidate.version is not None and "[" not in key
+    }
+    asked = {
+        key: tuple(
+            f"{i.requirement.origin} needs {i.requirement}"
+            for i in criterion.information
+            if i.requirement.origin != PLAN and i.requirement.specifier
+        )
+        for key, criterion in result.criteria.items()
+        if key in versions
+    }
+    stacks = tuple(_stack(world, site_index, versions) for site_index in range(len(world.sites)))
+    faults = _faults(world, stacks)
+    if faults:
+        return Conflict(
+            reason=faults[0].message, lifts=tuple(f.fix for f in faults if f.fix is not None)
+        )
+    return Solution(versions=versions, parents=asked, stacks=stacks)
+
+
+def _faults(world: World, stacks: tuple[Stack, ...]) -> list[Finding]:
+    found: list[Finding] = []
+    for site, stack in zip(world.sites, stacks, strict=True):
+        found += errors(judge_stack(stack, site.target, world.graph))
+    return found
+
+
+def _stack(world: World, site_index: int, versions: Mapping[str, Version]) -> Stack:
+    """What one site would install of the solution: what its own markers reach from the roots."""
+    site = world.sites[site_index]
+    pieces: dict[str, Piece] = {}
+    queue = [root.key for root in world.roots]
+    seen: set[str] = set()
+    while queue:
+        key = queue.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        name, _, extra = key.partition("[")
+        package = world.graph.packages.get(name)
+        if package is None or name not in versions:
+            continue
+        piece = Piece.known(world.graph, package, versions[name], site.platform)
+        pieces[name] = piece
+        queue.append(name)
+        if piece.wheel is None:
+            continue
+        for requirement in world.applying(
+            piece.wheel.requires or (), {site.platform: True}, extra.rstrip("]")
+        ):
+            queue += [demand.key for demand in Demand.of(requirement, "")]
+    return Stack(platform=site.platform, python=site.stack.python, pieces=pieces)

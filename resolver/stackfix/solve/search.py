@@ -1,0 +1,164 @@
+"""The search: combinations of framework versions in order of cost, each completed by resolvelib.
+
+Every framework version is first tried alone, the other frameworks free: one that fails alone fails
+in every combination and is left out of all of them, with its reason kept. The rest is enumerated
+from the cheapest combination on, so the first that completes is the cheapest there is.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from packaging.version import Version
+
+from stackfix.solve.conflict import Conflict
+from stackfix.solve.cost import FREE, Cost, plus
+from stackfix.solve.domain import Choice, Domain
+from stackfix.solve.resolve import Solution, complete
+from stackfix.solve.world import World
+
+__all__ = ["Failure", "Found", "Search"]
+
+LIMIT = 3000
+"""Combinations looked at before the search gives up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A framework version that cannot be part of any plan."""
+
+    package: str
+    version: Version
+    reason: str
+    lifts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A combination that works, with its cost."""
+
+    chosen: Mapping[str, Version]
+    solution: Solution
+    cost: Cost
+
+
+@dataclass
+class Search:
+    """One search; iterate `solutions` until one satisfies."""
+
+    world: World
+    domain: Domain
+    newest: bool = False
+    """Prefer the newest versions instead of the cheapest move."""
+    failures: list[Failure] = field(default_factory=list)
+    tried: int = 0
+
+    def frameworks(self) -> list[str]:
+        """The frameworks that the sites install, those with the fewest choices first."""
+        graph = self.world.graph
+        return sorted(
+            name
+            for name in self.world.locked
+            if (package := graph.packages.get(name)) is not None and package.role == "framework"
+        )
+
+    def solutions(self) -> Iterator[Found]:
+        """Working combinations, the cheapest first."""
+        frameworks = self.frameworks()
+        lanes = [_Lane(self, name) for name in frameworks]
+        if any(lane.at(0) is None for lane in lanes):
+            return
+        start = (0,) * len(lanes)
+        queue: list[tuple[Cost, tuple[int, ...]]] = [(self._price(lanes, start), start)]
+        seen = {start}
+        for _ in range(LIMIT):
+            if not queue:
+                return
+            price, places = heapq.heappop(queue)
+            chosen = {
+                lane.name: lane.choice(place).version
+                for lane, place in zip(lanes, places, strict=True)
+            }
+            self.tried += 1
+            result = complete(self.world, self.domain, chosen)
+            if isinstance(result, Solution):
+                yield Found(chosen=chosen, solution=result, cost=price)
+            elif len(lanes) > 1:
+                self._note(chosen, result)
+            for index in range(len(lanes)):
+                following = (*places[:index], places[index] + 1, *places[index + 1 :])
+                if following not in seen and lanes[index].at(following[index]) is not None:
+                    seen.add(following)
+                    heapq.heappush(queue, (self._price(lanes, following), following))
+
+    def _price(self, lanes: Sequence[_Lane], places: tuple[int, ...]) -> Cost:
+        total = FREE
+        for lane, place in zip(lanes, places, strict=True):
+            total = plus(total, lane.price(place))
+        return total
+
+    def _note(self, chosen: Mapping[str, Version], conflict: Conflict) -> None:
+        """Keep why a combination failed though each of its frameworks works alone."""
+        names = ", ".join(f"{name} {version}" for name, version in chosen.items())
+        first = next(iter(chosen))
+        if len(self.failures) < 200:
+            self.failures.append(
+                Failure(
+                    package=first,
+                    version=chosen[first],
+                    reason=f"together ({names}): {conflict.reason}",
+                    lifts=conflict.lifts,
+                )
+            )
+
+
+class _Lane:
+    """The versions of one framework that work alone, found one by one, the preferred first."""
+
+    def __init__(self, search: Search, name: str) -> None:
+        self.name = name
+        self._search = search
+        choices = search.domain.choices(name)
+        if search.newest:
+            choices = tuple(
+                sorted(choices, key=lambda c: (c.cost.unknown, *_newest(c.version)))
+            )
+        for version, reason in search.domain.refused(name).items():
+            search.failures.append(Failure(package=name, version=version, reason=reason))
+        self._source = iter(choices)
+        self._feasible: list[Choice] = []
+
+    def at(self, place: int) -> Choice | None:
+        while len(self._feasible) <= place:
+            choice = next(self._source, None)
+            if choice is None:
+                return None
+            result = complete(self._search.world, self._search.domain, {self.name: choice.version})
+            if isinstance(result, Conflict):
+                self._search.failures.append(
+                    Failure(
+                        package=self.name,
+                        version=choice.version,
+                        reason=result.reason,
+                        lifts=result.lifts,
+                    )
+                )
+            else:
+                self._feasible.append(choice)
+        return self._feasible[place]
+
+    def choice(self, place: int) -> Choice:
+        choice = self.at(place)
+        assert choice is not None  # callers ask `at` first
+        return choice
+
+    def price(self, place: int) -> Cost:
+        if self._search.newest:
+            return Cost(unknown=self.choice(place).cost.unknown, distance=place)
+        return self.choice(place).cost
+
+
+def _newest(version: Version) -> tuple[int, ...]:
+    return tuple(-part for part in (*version.release, 0, 0, 0)[:4])

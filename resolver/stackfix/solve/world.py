@@ -1,0 +1,130 @@
+"""The world of one solve: what is locked, what may move, and what holds it.
+
+Everything is plain data, made once from project, lock and graph; the provider answers resolvelib's
+questions from it and never looks at a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from stackfix.stack import Stack
+from stackfix.targets.target import Target
+from stackfix_knowledge.graph import Graph
+
+__all__ = ["PLAN", "Demand", "Site", "World", "parse_requirement"]
+
+PLAN = "this plan"
+"""Origin of the demands that the search itself makes."""
+
+
+@lru_cache(maxsize=65536)
+def parse_requirement(text: str) -> Requirement | None:
+    """A Requires-Dist line; None when it is not a valid requirement (old metadata has some)."""
+    try:
+        return Requirement(text)
+    except InvalidRequirement:
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One target with the environment that it would install."""
+
+    target: Target
+    stack: Stack
+    markers: Mapping[str, str]
+    """Marker variables of the platform and Python."""
+
+    @property
+    def platform(self) -> str:
+        return self.stack.platform
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A requirement inside the solve, with who makes it.
+
+    `key` is "torch", "jax[cuda12]" (an extra is a key of its own) or "file:PATH" (a path that only
+    one package of the environment may install; `owner` names it).
+    """
+
+    key: str
+    specifier: SpecifierSet
+    origin: str
+    owner: str | None = None
+    unmoved: bool = False
+    """Made by a package at its locked version: nothing that the plan brings about."""
+
+    @property
+    def name(self) -> str:
+        """The package without its extra."""
+        return self.key.partition("[")[0]
+
+    def __str__(self) -> str:
+        return f"{self.key}{self.specifier}"
+
+    @staticmethod
+    def of(requirement: Requirement, origin: str, *, unmoved: bool = False) -> tuple[Demand, ...]:
+        """The demands of a requirement: on the package, and on each of its extras."""
+        name = canonicalize_name(requirement.name)
+        keys = [name, *(f"{name}[{canonicalize_name(e)}]" for e in sorted(requirement.extras))]
+        return tuple(Demand(key, requirement.specifier, origin, None, unmoved) for key in keys)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Inputs of a solve."""
+
+    graph: Graph
+    sites: tuple[Site, ...]
+    locked: Mapping[str, Version]
+    """Version of every locked package that the sites install; the targets' where forks differ."""
+    roots: tuple[Demand, ...]
+    """Demands on the stack from outside it: the project, and packages that stay."""
+    declared: Mapping[str, tuple[Demand, ...]]
+    """Demands of the project on packages outside the stack."""
+    overrides: Mapping[str, SpecifierSet]
+    """The user's overrides: they replace every other requirement on that package."""
+    held: Mapping[str, str]
+    """Packages that must stay as locked, each with the reason in words."""
+    python: str
+    """Lowest Python that the project supports, "3.11"."""
+    required: Mapping[str, SpecifierSet] = field(default_factory=dict)
+    """What the user asked for with `--require`."""
+    indexes: frozenset[str] = frozenset()
+    """Names of PyTorch indexes whose builds are candidates."""
+
+    def present(self, name: str) -> bool:
+        """Whether some site installs the package today."""
+        return name in self.locked
+
+    def is_stack(self, name: str) -> bool:
+        return self.graph.packages.get(name) is not None
+
+    def applying(
+        self, requires: Iterable[str], platforms: Mapping[str, bool] | None, extra: str = ""
+    ) -> list[Requirement]:
+        """The requirements whose marker holds on some site (of `platforms`) with this extra."""
+        found = []
+        for text in requires:
+            requirement = parse_requirement(text)
+            if requirement is None:
+                continue
+            marker = requirement.marker
+            if extra and (marker is None or "extra" not in str(marker)):
+                continue
+            for site in self.sites:
+                if platforms is not None and site.platform not in platforms:
+                    continue
+                if marker is None or marker.evaluate({**site.markers, "extra": extra}):
+                    found.append(requirement)
+                    break
+        return found
