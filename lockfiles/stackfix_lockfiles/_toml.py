@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from stackfix_lockfiles.errors import InputError, printable
 
@@ -109,7 +109,7 @@ def loads(text: str, name: Path | str) -> dict[str, Any]:
     import rtoml  # compiled, but 5 ms to import: not before a file is really read
 
     try:
-        return cast("dict[str, Any]", rtoml.loads(text.removeprefix("\ufeff")))
+        return rtoml.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
         reason, line, column = str(error), None, ""
         if found := _LINE.search(reason):

@@ -254,16 +254,11 @@ def _conflicts(document: dict[str, Any]) -> tuple[tuple[ConflictItem, ...], ...]
         place = f"conflicts[{index}]"
         if type(entry) is not list:
             raise _toml.wrong(place, "an array", entry)
-        try:
-            sets.append(tuple(_locked.tables({place: entry}, place, item)))
-        except Fault:
-            raise
+        sets.append(tuple(_locked.tables({place: entry}, place, item)))
     return tuple(sets)
 
 
-def _marker_list(
-    document: dict[str, Any], key: str, markers: dict[str, Marker]
-) -> tuple[str, ...]:
+def _marker_list(document: dict[str, Any], key: str, markers: dict[str, Marker]) -> tuple[str, ...]:
     texts = _toml.listed(document, key, str)
     for index, text in enumerate(texts):
         _know(text, f"{key}[{index}]", markers)
@@ -314,9 +309,7 @@ def _check(
                 _know(edge.marker, f"{place}[{index}].marker", markers)
 
 
-def _matching(
-    edge: Dependency, candidates: tuple[LockedPackage, ...]
-) -> tuple[LockedPackage, ...]:
+def _matching(edge: Dependency, candidates: tuple[LockedPackage, ...]) -> tuple[LockedPackage, ...]:
     return tuple(
         package
         for package in candidates
