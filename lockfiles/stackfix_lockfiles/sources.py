@@ -90,7 +90,7 @@ def indexes(file: TomlFile, *prefix: str) -> Iterator[DeclaredIndex]:
     if not isinstance(entries, list):
         raise file.fault((*prefix, "index"), f"expected an array, found {_toml.kind(entries)}")
     for position, entry in enumerate(entries):
-        path = (*prefix, "index", position)
+        path: tuple[str | int, ...] = (*prefix, "index", position)
         if not isinstance(entry, dict) or not isinstance(entry.get("url"), str):
             raise file.fault(path, "expected a table with a url")
         yield DeclaredIndex(
