@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from packaging.version import InvalidVersion, Version
 
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import StackPackage
+from stackfix_knowledge.packages import Package
 from stackfix_knowledge.release import Release, WheelFact
 from stackfix_lockfiles.environment import Environment
 from stackfix_lockfiles.lock import LockedFile, LockedPackage
@@ -24,7 +24,7 @@ __all__ = ["Piece", "Stack"]
 class Piece:
     """One GPU package at one version on one platform."""
 
-    package: StackPackage
+    package: Package
     version: Version
     release: Release | None
     """What is known of this version; None: nothing."""
@@ -44,7 +44,7 @@ class Piece:
         return f"{self.name} {self.version}"
 
     @classmethod
-    def known(cls, graph: Graph, package: StackPackage, version: Version, platform: str) -> Piece:
+    def known(cls, graph: Graph, package: Package, version: Version, platform: str) -> Piece:
         """The piece as the graph knows it, without a lock."""
         release = graph.release(package.name, version)
         wheel = release.wheel(platform) if release else None
@@ -83,7 +83,7 @@ class Stack:
         """The stack that a locked environment holds; packages without a version are left out."""
         pieces: dict[str, Piece] = {}
         platform = environment.platform.name
-        for name, locked in environment.packages.items():
+        for name, locked in environment.installed.items():
             package = graph.packages.get(name)
             if package is None or locked.version is None:
                 continue
@@ -98,7 +98,7 @@ class Stack:
                 release=known.release,
                 wheel=known.wheel,
                 locked=locked,
-                file=environment.wheel(locked),
+                file=environment.platform.wheel(locked, environment.python),
             )
         return cls(
             platform=platform, python=environment.python, pieces=pieces, environment=environment

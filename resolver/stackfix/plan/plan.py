@@ -29,8 +29,8 @@ class Selection:
     platforms: tuple[str, ...]
     python: str
     extras: tuple[str, ...] = ()
-    groups: tuple[str, ...] | None = None
-    """None: the project's default groups."""
+    groups: tuple[str, ...] = ()
+    """Groups beside the project's default ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

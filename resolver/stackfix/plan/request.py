@@ -36,10 +36,23 @@ class Request:
     platforms: tuple[str, ...] | None = None
     python: str | None = None
     extras: tuple[str, ...] = ()
-    groups: tuple[str, ...] | None = None
+    groups: tuple[str, ...] = ()
+    """Groups beside the project's default ones."""
     all_extras: bool = False
     strategy: Strategy = Strategy.LEAST_CHANGE
     keep: tuple[str, ...] = ()
     require: tuple[str, ...] = ()
     offline: bool = False
     progress: Callable[[str], None] | None = None
+
+    def knows_group(self, name: str) -> bool:
+        """Whether the project has a dependency group of that name."""
+        project = self.project
+        return any(d.group == name for d in project.requirements) or any(
+            g.group == name for g in project.included_groups
+        )
+
+    def say(self, line: str) -> None:
+        """Tell whoever watches what happens now."""
+        if self.progress is not None:
+            self.progress(line)

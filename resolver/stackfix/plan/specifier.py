@@ -75,4 +75,7 @@ def _replacement(clause: Specifier, chosen: Version) -> str | None:
 
 def _written_order(clause: Specifier) -> tuple[int, str]:
     """Lower bounds before upper bounds, as people write them; SpecifierSet has no order."""
-    return ({">=": 0, ">": 0, "==": 0, "~=": 0, "<": 1, "<=": 1}.get(clause.operator, 2), str(clause))
+    return (
+        {">=": 0, ">": 0, "==": 0, "~=": 0, "<": 1, "<=": 1}.get(clause.operator, 2),
+        str(clause),
+    )

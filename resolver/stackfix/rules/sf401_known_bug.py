@@ -43,7 +43,8 @@ class KnownBug:
                 package=piece.name,
                 version=str(piece.version),
                 target=target,
-                message=f"{piece.title}: {advisory.summary}" + (f" (if {unseen})" if unseen else ""),
+                message=f"{piece.title}: {advisory.summary}"
+                + (f" (if {unseen})" if unseen else ""),
                 evidence=advisory.evidence,
                 fix=advisory.workaround,
             )

@@ -24,7 +24,10 @@ def shares(coverage: Coverage, capability: ComputeCapability) -> str:
     """The libraries that fall short, each with its share of containers, the worst first."""
     short = []
     for library in coverage.libraries:
-        if library.support(capability, toolkit=coverage.toolkit) in {Support.PARTIAL, Support.UNSUPPORTED}:
+        if library.support(capability, toolkit=coverage.toolkit) in {
+            Support.PARTIAL,
+            Support.UNSUPPORTED,
+        }:
             share = library.share(capability, toolkit=coverage.toolkit)
             short.append((share.covered, library.name, share))
     lines = []

@@ -35,9 +35,7 @@ def plus(left: Cost, right: Cost) -> Cost:
     return Cost(*(a + b for a, b in zip(left, right, strict=True)))
 
 
-def cost(
-    before: Version, after: Version, *, known: bool, same_index: bool, distance: int
-) -> Cost:
+def cost(before: Version, after: Version, *, known: bool, same_index: bool, distance: int) -> Cost:
     """The cost of moving one package from `before` to `after`.
 
     `distance` is the number of releases between both; `known` whether the release's code was

@@ -6,8 +6,8 @@ so that an impossible plan can say why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
@@ -79,7 +79,9 @@ class Domain:
                 return
         if name in world.held:
             releases = [r for r in releases if r.version == locked]
-        order = sorted({Version(r.version.public) for r in releases} | ({locked} if locked else set()))
+        order = sorted(
+            {Version(r.version.public) for r in releases} | ({locked} if locked else set())
+        )
         places = {version: place for place, version in enumerate(order)}
         choices = []
         for release in releases:
@@ -92,9 +94,7 @@ class Domain:
                     release.version,
                     known=self._known(release) or release.version == locked,
                     same_index=release.version.local == locked.local,
-                    distance=abs(
-                        places[Version(release.version.public)] - places.get(locked, 0)
-                    ),
+                    distance=abs(places[Version(release.version.public)] - places.get(locked, 0)),
                 )
             choices.append(Choice(version=release.version, release=release, cost=price))
         yield from self._sorted(choices, refused, name)
@@ -143,9 +143,7 @@ class Domain:
             for site in self._world.sites
         )
 
-    def demands(
-        self, key: str, version: Version, release: Release | None
-    ) -> tuple[Demand, ...]:
+    def demands(self, key: str, version: Version, release: Release | None) -> tuple[Demand, ...]:
         """What a version asks of others: its metadata, couplings, build versions and files."""
         cached = self._demands.get((key, version))
         if cached is None:
@@ -154,24 +152,31 @@ class Domain:
 
     def _ask(self, key: str, version: Version, release: Release | None) -> Iterator[Demand]:
         world = self._world
-        name, _, extra = key.partition("[")
-        extra = extra.rstrip("]")
-        origin = f"{name} {version}"
-        unmoved = world.locked.get(name) == version
-        if extra:
-            yield Demand(name, SpecifierSet(f"=={version}"), origin, None, unmoved)
-        for platform, wheel in self._wheels(release).items():
-            for requirement in world.applying(wheel.requires or (), {platform: True}, extra):
-                for demand in Demand.of(requirement, origin, unmoved=unmoved):
-                    yield self._tightened(demand, wheel)
-        if extra:
+        wheels = self._wheels(release).values()
+        for demand in self._stated(key, version, release):
+            yield self._tightened(demand, wheels)
+        if "[" in key:
             return
+        name, origin = key, f"{key} {version}"
+        unmoved = world.locked.get(name) == version
         for coupling in world.graph.couplings(name):
             if world.present(coupling.needs) and coupling.concerns(version):
                 admitted = coupling.specifier(version)
                 yield Demand(coupling.needs, admitted, origin, None, unmoved)
         for collision in world.graph.collisions(name):
             yield Demand(f"file:{collision.path}", SpecifierSet(), origin, name, unmoved)
+
+    def _stated(self, key: str, version: Version, release: Release | None) -> Iterator[Demand]:
+        """What metadata says; an extra also asks for the same version of its base."""
+        name, _, extra = key.partition("[")
+        extra = extra.rstrip("]")
+        origin = f"{name} {version}"
+        unmoved = self._world.locked.get(name) == version
+        if extra:
+            yield Demand(name, SpecifierSet(f"=={version}"), origin, None, unmoved)
+        for platform, wheel in self._wheels(release).items():
+            for requirement in self._world.applying(wheel.requires or (), {platform}, extra):
+                yield from Demand.of(requirement, origin, unmoved=unmoved)
 
     def _wheels(self, release: Release | None) -> dict[str, WheelFact]:
         """The wheels that the sites would install, by platform."""
@@ -184,13 +189,14 @@ class Domain:
                 found[site.platform] = wheel
         return found
 
-    def _tightened(self, demand: Demand, wheel: WheelFact) -> Demand:
+    def _tightened(self, demand: Demand, wheels: Iterable[WheelFact]) -> Demand:
         """The demand, with the version its maker was built against where metadata says less."""
         package = self._world.graph.packages.get(demand.name)
-        built = wheel.built_against.get(package.provides or "") if package else None
-        if built is None:
+        if package is None or package.provides is None:
             return demand
-        floor = SpecifierSet(f">={built.major}.{built.minor},<{built.major + 1}")
-        return Demand(
-            demand.key, demand.specifier & floor, demand.origin, demand.owner, demand.unmoved
-        )
+        specifier = demand.specifier
+        for wheel in wheels:
+            built = wheel.built_against.get(package.provides)
+            if built is not None:
+                specifier &= SpecifierSet(f">={built.major}.{built.minor},<{built.major + 1}")
+        return replace(demand, specifier=specifier)

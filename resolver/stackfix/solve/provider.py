@@ -43,9 +43,7 @@ class Candidate:
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Candidate)
-            and self.key == other.key
-            and self.version == other.version
+            isinstance(other, Candidate) and self.key == other.key and self.version == other.version
         )
 
 

@@ -14,10 +14,10 @@ from stackfix.rules.judge import errors, judge_stack
 from stackfix.solve.conflict import Conflict, explain
 from stackfix.solve.domain import Domain
 from stackfix.solve.provider import Candidate, StackProvider
-from stackfix.solve.world import PLAN, Demand, World
+from stackfix.solve.world import PLAN, Demand, Site, World
 from stackfix.stack import Piece, Stack
 
-__all__ = ["Solution", "complete"]
+__all__ = ["Solution", "combine", "complete", "faults_of"]
 
 ROUNDS = 2000
 """Steps after which a combination counts as unsolvable; real stacks need a few dozen."""
@@ -36,9 +36,20 @@ class Solution:
 
 def complete(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solution | Conflict:
     """The stack that goes with `chosen` framework versions, nearest to what is locked."""
-    pins = [
-        Demand(name, SpecifierSet(f"=={version}"), PLAN) for name, version in chosen.items()
-    ]
+    solution = combine(world, domain, chosen)
+    if isinstance(solution, Conflict):
+        return solution
+    faults = faults_of(world, solution.stacks)
+    if faults:
+        return Conflict(
+            reason=faults[0].message, lifts=tuple(f.fix for f in faults if f.fix is not None)
+        )
+    return solution
+
+
+def combine(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solution | Conflict:
+    """Like `complete`, but what comes out is not judged yet."""
+    pins = [Demand(name, SpecifierSet(f"=={version}"), PLAN) for name, version in chosen.items()]
     resolver: Resolver[Demand, Candidate, str] = Resolver(
         StackProvider(world, domain), BaseReporter()
     )
@@ -62,27 +73,22 @@ def complete(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Sol
         for key, criterion in result.criteria.items()
         if key in versions
     }
-    stacks = tuple(_stack(world, site_index, versions) for site_index in range(len(world.sites)))
-    faults = _faults(world, stacks)
-    if faults:
-        return Conflict(
-            reason=faults[0].message, lifts=tuple(f.fix for f in faults if f.fix is not None)
-        )
+    stacks = tuple(_stack(world, site, versions) for site in world.sites)
     return Solution(versions=versions, parents=asked, stacks=stacks)
 
 
-def _faults(world: World, stacks: tuple[Stack, ...]) -> list[Finding]:
+def faults_of(world: World, stacks: tuple[Stack, ...]) -> list[Finding]:
+    """The errors of a combination on its sites."""
     found: list[Finding] = []
     for site, stack in zip(world.sites, stacks, strict=True):
         found += errors(judge_stack(stack, site.target, world.graph))
     return found
 
 
-def _stack(world: World, site_index: int, versions: Mapping[str, Version]) -> Stack:
+def _stack(world: World, site: Site, versions: Mapping[str, Version]) -> Stack:
     """What one site would install of the solution: what its own markers reach from the roots."""
-    site = world.sites[site_index]
     pieces: dict[str, Piece] = {}
-    queue = [root.key for root in world.roots]
+    queue = [root.key for root in world.roots if root.name in site.stack.pieces]
     seen: set[str] = set()
     while queue:
         key = queue.pop()
@@ -99,7 +105,7 @@ def _stack(world: World, site_index: int, versions: Mapping[str, Version]) -> St
         if piece.wheel is None:
             continue
         for requirement in world.applying(
-            piece.wheel.requires or (), {site.platform: True}, extra.rstrip("]")
+            piece.wheel.requires or (), {site.platform}, extra.rstrip("]")
         ):
             queue += [demand.key for demand in Demand.of(requirement, "")]
     return Stack(platform=site.platform, python=site.stack.python, pieces=pieces)

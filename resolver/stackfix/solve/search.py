@@ -122,9 +122,7 @@ class _Lane:
         self._search = search
         choices = search.domain.choices(name)
         if search.newest:
-            choices = tuple(
-                sorted(choices, key=lambda c: (c.cost.unknown, *_newest(c.version)))
-            )
+            choices = tuple(sorted(choices, key=lambda c: (c.cost.unknown, *_newest(c.version))))
         for version, reason in search.domain.refused(name).items():
             search.failures.append(Failure(package=name, version=version, reason=reason))
         self._source = iter(choices)

@@ -6,7 +6,7 @@ questions from it and never looks at a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -110,7 +110,7 @@ class World:
         return self.graph.packages.get(name) is not None
 
     def applying(
-        self, requires: Iterable[str], platforms: Mapping[str, bool] | None, extra: str = ""
+        self, requires: Iterable[str], platforms: Container[str], extra: str = ""
     ) -> list[Requirement]:
         """The requirements whose marker holds on some site (of `platforms`) with this extra."""
         found = []
@@ -122,7 +122,7 @@ class World:
             if extra and (marker is None or "extra" not in str(marker)):
                 continue
             for site in self.sites:
-                if platforms is not None and site.platform not in platforms:
+                if site.platform not in platforms:
                     continue
                 if marker is None or marker.evaluate({**site.markers, "extra": extra}):
                     found.append(requirement)

@@ -1,0 +1,113 @@
+"""One attempt: a solution made real by edits and uv, and judged again by the same rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import Version
+
+from stackfix.plan.case import Case
+from stackfix.plan.pinning import edits_for
+from stackfix.plan.sites import Ground, ground
+from stackfix.rules.finding import Finding
+from stackfix.rules.judge import errors
+from stackfix.solve.domain import Domain
+from stackfix.solve.resolve import Solution
+from stackfix.solve.search import Found
+from stackfix.solve.world import World
+from stackfix_lockfiles.edits import Edit, apply_edits
+from stackfix_lockfiles.lock import Lock, SourceKind
+from stackfix_lockfiles.relock import IndexUnreachable, RelockRefused, relock
+
+__all__ = ["Attempt", "Rejected", "attempt"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A solution that uv accepted and no rule objects to."""
+
+    solution: Solution
+    edits: tuple[Edit, ...]
+    files: Mapping[Path, bytes]
+    """Edited pyproject files, without the lock."""
+    lock: bytes
+    after: Ground
+    remaining: tuple[Finding, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """A solution that did not become a lock, with the reason."""
+
+    chosen: Mapping[str, Version]
+    """The frameworks' versions."""
+    reason: str
+
+
+def attempt(case: Case, world: World, domain: Domain, found: Found) -> Attempt | Rejected:
+    """Edit, relock and judge one solution. Nothing in the project is touched.
+
+    Raises:
+        IndexUnreachable: the index that the project itself uses does not answer.
+    """
+    request, solution = case.request, found.solution
+    try:
+        edits = edits_for(request.project, world, domain, solution.versions)
+    except ValueError as error:
+        return Rejected(chosen=found.chosen, reason=str(error))
+    files = apply_edits(request.project, edits)
+    try:
+        relocked = relock(
+            request.project,
+            files,
+            pins=_pins(case, solution.versions),
+            python=request.python,
+            offline=request.offline,
+            progress=request.progress,
+        )
+    except RelockRefused as refusal:
+        return Rejected(chosen=found.chosen, reason=refusal.reason)
+    except IndexUnreachable:
+        if world.indexes:
+            return Rejected(chosen=found.chosen, reason="its index cannot be reached")
+        raise
+    lock = Lock.parse(relocked.lock, name="the new uv.lock")
+    after = ground(lock, request)
+    remaining = case.kept(after.findings(request.graph))
+    strayed = _strayed(after, solution.versions)
+    if strayed:
+        return Rejected(chosen=found.chosen, reason=f"uv locked {strayed}")
+    if faults := errors(remaining):
+        return Rejected(chosen=found.chosen, reason=faults[0].message)
+    return Attempt(
+        solution=solution,
+        edits=edits,
+        files=files,
+        lock=relocked.lock,
+        after=after,
+        remaining=remaining,
+        warnings=relocked.warnings,
+    )
+
+
+def _pins(case: Case, versions: Mapping[str, Version]) -> dict[str, str]:
+    """Public versions for every package of the solution that comes from an index."""
+    elsewhere = {
+        package.name
+        for package in case.before.lock.packages
+        if package.source.kind is not SourceKind.REGISTRY
+    }
+    return {name: version.public for name, version in versions.items() if name not in elsewhere}
+
+
+def _strayed(after: Ground, versions: Mapping[str, Version]) -> str | None:
+    """A package that uv locked at another version than the solution's, on some site."""
+    for stack in after.stacks:
+        for piece in stack:
+            wanted = versions.get(piece.name)
+            if wanted is not None and Version(piece.version.public) != Version(wanted.public):
+                return f"{piece.title} instead of {wanted.public}"
+    return None

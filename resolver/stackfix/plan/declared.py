@@ -1,0 +1,160 @@
+"""What the project itself asks for: the roots of the solve, and what holds packages in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from stackfix.plan.request import Request
+from stackfix.plan.sites import Ground, lowest_python
+from stackfix.solve.world import Demand, World
+from stackfix_lockfiles.lock import LockedPackage, SourceKind
+from stackfix_lockfiles.requirement import DeclaredRequirement
+
+__all__ = ["active", "locked_versions", "world"]
+
+
+def active(request: Request, ground: Ground) -> tuple[DeclaredRequirement, ...]:
+    """The declared requirements that the selected extras and groups bring in on some site."""
+    groups = _groups(request)
+    found = []
+    for declared in request.project.requirements:
+        if declared.extra is not None and not (
+            request.all_extras or declared.extra in request.extras
+        ):
+            continue
+        if declared.group is not None and groups is not None and declared.group not in groups:
+            continue
+        marker = declared.requirement.marker
+        if marker is None or any(
+            marker.evaluate({**site.markers, "extra": declared.extra or ""})
+            for site in ground.sites
+        ):
+            found.append(declared)
+    return tuple(found)
+
+
+def _groups(request: Request) -> set[str] | None:
+    """The selected groups with the groups they include; None: every group."""
+    default = request.project.default_groups
+    if default == "all":
+        return None
+    found = {*default, *request.groups}
+    while True:
+        included = {g.includes for g in request.project.included_groups if g.group in found}
+        if included <= found:
+            return found
+        found |= included
+
+
+def locked_versions(ground: Ground) -> dict[str, Version]:
+    """The version of every stack package that the sites install, the lowest where they differ."""
+    versions: dict[str, Version] = {}
+    for stack in ground.stacks:
+        for piece in stack:
+            known = versions.get(piece.name)
+            versions[piece.name] = piece.version if known is None else min(known, piece.version)
+    return versions
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The project's requirements, told apart by what they are about."""
+
+    roots: tuple[Demand, ...]
+    outside: Mapping[str, tuple[Demand, ...]]
+
+
+def world(
+    request: Request,
+    ground: Ground,
+    demands: Iterable[Demand],
+    *,
+    overrides: bool = True,
+    indexes: frozenset[str] = frozenset(),
+) -> World:
+    """The world to solve in: the project's demands, those of packages that stay, and holds.
+
+    Requirements of the project on packages of the stack ask only that the package is there: their
+    version limits are edited when the solution needs it. With `overrides` False, the project's
+    overrides on packages of the stack are set aside.
+    """
+    asked = _split(request, ground)
+    return World(
+        graph=request.graph,
+        sites=ground.sites,
+        locked=locked_versions(ground),
+        roots=tuple(dict.fromkeys((*asked.roots, *demands))),
+        declared=asked.outside,
+        overrides=_overrides(request, stack_too=overrides),
+        held=_held(request, ground),
+        python=lowest_python(ground.lock.requires_python),
+        required={
+            demand.name: demand.specifier
+            for text in request.require
+            for demand in _requirement(text)
+        },
+        indexes=indexes,
+    )
+
+
+def _requirement(text: str) -> tuple[Demand, ...]:
+    from packaging.requirements import Requirement
+
+    return Demand.of(Requirement(text), "--require")[:1]
+
+
+def _split(request: Request, ground: Ground) -> _Asked:
+    roots: list[Demand] = []
+    outside: dict[str, tuple[Demand, ...]] = {}
+    for declared in active(request, ground):
+        origin = f"{declared.file} line {declared.line}"
+        for demand in Demand.of(declared.requirement, origin):
+            if request.graph.packages.get(demand.name) is None:
+                outside[demand.name] = (*outside.get(demand.name, ()), demand)
+            else:
+                roots.append(Demand(demand.key, _forbidden(demand.specifier), origin, None, True))
+    return _Asked(tuple(dict.fromkeys(roots)), outside)
+
+
+def _forbidden(specifier: SpecifierSet) -> SpecifierSet:
+    """Only what may not be edited away: versions that the project excludes by name."""
+    kept = (str(c) for c in specifier if c.operator in {"!=", "==="})
+    return SpecifierSet(",".join(kept))
+
+
+def _overrides(request: Request, *, stack_too: bool) -> dict[str, SpecifierSet]:
+    found = {}
+    for declared in request.project.overrides:
+        in_stack = request.graph.packages.get(declared.name) is not None
+        if declared.requirement.specifier and (stack_too or not in_stack):
+            found[declared.name] = declared.requirement.specifier
+    return found
+
+
+def _held(request: Request, ground: Ground) -> dict[str, str]:
+    """Packages that can't move: kept by the user, or locked from a place that has one version."""
+    held = {name: "--keep" for name in request.keep}
+    for stack in ground.stacks:
+        for piece in stack:
+            reason = _fixed_source(piece.locked)
+            if reason is not None:
+                held.setdefault(piece.name, reason)
+    for name in _url_requirements(request):
+        held.setdefault(name, "a direct URL in pyproject.toml")
+    return held
+
+
+def _fixed_source(locked: LockedPackage | None) -> str | None:
+    if locked is None or locked.source.kind is SourceKind.REGISTRY:
+        return None
+    return f"locked from {locked.source.kind}"
+
+
+def _url_requirements(request: Request) -> Iterator[str]:
+    for declared in request.project.requirements:
+        if declared.requirement.url is not None:
+            yield declared.name

@@ -1,0 +1,93 @@
+"""What outside the pins would make a plan possible: a newer driver, or a fleet taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from stackfix.plan.case import Case
+from stackfix.plan.declared import world
+from stackfix.rules.finding import Finding
+from stackfix.rules.judge import errors
+from stackfix.solve.domain import Domain
+from stackfix.solve.search import Found, Search
+from stackfix.solve.world import Demand, Site
+from stackfix.targets.target import Target
+from stackfix_knowledge.driver import DriverVersion
+from stackfix_knowledge.graph import Graph
+
+__all__ = ["lifts", "raised"]
+
+CUDA_MAJORS = (11, 12, 13)
+
+
+def lifts(case: Case, demands: Sequence[Demand]) -> tuple[str, ...]:
+    """Ways out, each tried in the solver before it is named."""
+    found = list(_by_driver(case, demands))
+    if len(case.before.sites) > 1:
+        found += _by_split(case, demands)
+    return tuple(found)
+
+
+def raised(target: Target, graph: Graph) -> Iterator[DriverVersion]:
+    """Newer drivers worth trying, the lowest first: the card's first, then each CUDA major's."""
+    if target.driver is None:
+        return
+    first = graph.cuda.first_driver(target.capability)
+    wanted = [first.value] if first else []
+    for major in CUDA_MAJORS:
+        minimum = graph.cuda.minimum_driver(major, target.platform)
+        if minimum is not None:
+            wanted.append(minimum.value)
+    for at_least in sorted(set(wanted)):
+        advised = graph.cuda.advised_driver(target.capability, at_least)
+        if advised is not None and advised.value > target.driver:
+            yield advised.value
+
+
+def _by_driver(case: Case, demands: Sequence[Demand]) -> Iterator[str]:
+    """The lowest driver, for each kind of card that is held back by its own, that opens a plan."""
+    graph = case.request.graph
+    for target in dict.fromkeys(site.target for site in case.before.sites):
+        last = graph.cuda.last_branch(target.capability)
+        if last and target.driver and target.driver.branch > last.value:
+            yield f"the {target.short}: a driver of branch {last.value}, the last that supports it"
+        for driver in dict.fromkeys(raised(target, graph)):
+            sites = _with(case.before.sites, target, replace(target, driver=driver))
+            outcome = _solved(case, sites, demands)
+            if outcome is not None:
+                yield f"driver {driver} or newer for the {target.short}: then {outcome}"
+                break
+
+
+def _by_split(case: Case, demands: Sequence[Demand]) -> Iterator[str]:
+    """What each card alone would need."""
+    for target in dict.fromkeys(site.target for site in case.before.sites):
+        sites = tuple(site for site in case.before.sites if site.target == target)
+        outcome = _solved(case, sites, demands)
+        yield f"{target.short} alone: {outcome or 'no plan either'}"
+
+
+def _with(sites: Sequence[Site], old: Target, new: Target) -> tuple[Site, ...]:
+    return tuple(replace(s, target=new) if s.target == old else s for s in sites)
+
+
+def _solved(case: Case, sites: tuple[Site, ...], demands: Sequence[Demand]) -> str | None:
+    """In words, the cheapest move on these sites; None: there is none."""
+    before = replace(case.before, sites=sites)
+    faults: list[Finding] = errors(case.kept(before.findings(case.request.graph)))
+    if not faults:
+        return "nothing has to move"
+    scene = world(case.request, before, demands)
+    found = next(Search(scene, Domain(scene)).solutions(), None)
+    return _words(found, scene.locked) if found else None
+
+
+def _words(found: Found, locked: object) -> str:
+    assert isinstance(locked, dict)
+    moved = [
+        f"{name} {locked[name]} → {version}"
+        for name, version in found.chosen.items()
+        if locked.get(name) != version
+    ]
+    return ", ".join(moved) or "the libraries move and no framework does"

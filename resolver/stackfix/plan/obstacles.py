@@ -1,0 +1,53 @@
+"""Why no plan exists: each framework version with its reason, grouped, and what would open a way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from packaging.version import Version
+
+from stackfix.plan.attempt import Rejected
+from stackfix.plan.plan import Obstacle
+from stackfix.solve.search import Failure
+
+__all__ = ["grouped", "of_rejected"]
+
+
+def grouped(failures: Iterable[Failure]) -> tuple[Obstacle, ...]:
+    """Failures with the same reason as one obstacle, by package, the newest versions first."""
+    groups: dict[tuple[str, str], list[Failure]] = {}
+    for failure in failures:
+        groups.setdefault((failure.package, _without(failure)), []).append(failure)
+    obstacles = [
+        Obstacle(
+            package=package,
+            versions=tuple(str(v) for v in sorted({f.version for f in group}, reverse=True)),
+            reason=group[0].reason if len(group) == 1 else _without(group[0]),
+            lifts=tuple(dict.fromkeys(lift for f in group for lift in f.lifts)),
+        )
+        for (package, _), group in groups.items()
+    ]
+    return tuple(sorted(obstacles, key=_order))
+
+
+def _order(obstacle: Obstacle) -> tuple[str, Sequence[int]]:
+    newest = Version(obstacle.versions[0])
+    return (obstacle.package, [-part for part in newest.release])
+
+
+def _without(failure: Failure) -> str:
+    """The reason with the version taken out, so that the same fault of two versions reads alike."""
+    own = f"{failure.package} {failure.version}"
+    return failure.reason.replace(own, failure.package).replace(f"=={failure.version}", "")
+
+
+def of_rejected(rejected: Iterable[Rejected]) -> tuple[Obstacle, ...]:
+    """Combinations that the solver found and uv, or the judgement afterwards, turned down."""
+    return tuple(
+        Obstacle(
+            package=", ".join(f"{name} {version}" for name, version in one.chosen.items()),
+            versions=(),
+            reason=one.reason,
+        )
+        for one in rejected
+    )

@@ -1,0 +1,154 @@
+"""The four ways a plan can end, each as a Plan."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+
+from stackfix.plan.attempt import Attempt, Rejected
+from stackfix.plan.case import Case
+from stackfix.plan.moves import moves
+from stackfix.plan.obstacles import grouped, of_rejected
+from stackfix.plan.plan import NextStep, Plan, Selection, Status
+from stackfix.plan.sites import Ground, unknown
+from stackfix.rules.finding import Finding
+from stackfix.solve.search import Failure
+from stackfix_lockfiles.diff import diff, drift
+from stackfix_lockfiles.lock import Lock
+
+__all__ = ["impossible", "no_gpu", "nothing_to_do", "planned"]
+
+
+def no_gpu(case: Case) -> Plan:
+    """Nothing that would be installed uses the GPU; says which extras or groups would."""
+    stack = {
+        package.name
+        for package in case.before.lock.packages
+        if case.request.graph.packages.get(package.name) is not None
+    }
+    note = "nothing here uses the GPU"
+    if stack:
+        note += (
+            f"; the lock holds {', '.join(sorted(stack)[:4])} for other extras, groups or platforms"
+        )
+    return _plan(case, Status.NOTHING_TO_DO, remaining=(), warnings=(note,))
+
+
+def nothing_to_do(case: Case, step: NextStep | None, warnings: Sequence[str]) -> Plan:
+    """No error on any target; warnings may remain."""
+    return _plan(
+        case, Status.NOTHING_TO_DO, remaining=case.findings, next_step=step, warnings=warnings
+    )
+
+
+def planned(
+    case: Case, made: Attempt, step: NextStep | None, warnings: Sequence[str], tried: int
+) -> Plan:
+    """A joint move that clears every error."""
+    changes = diff(case.before.lock, made.after.lock)
+    lock_path = PurePosixPath("uv.lock")
+    files = {PurePosixPath(path.as_posix()): data for path, data in made.files.items()}
+    return _plan(
+        case,
+        Status.PLANNED,
+        moves=moves(changes, case, made),
+        remaining=made.remaining,
+        edits=made.edits,
+        drift=drift(case.before.lock, made.after.lock),
+        next_step=step,
+        warnings=(*warnings, *made.warnings),
+        download=_download(case.before, made.after),
+        files={**files, lock_path: made.lock},
+        diff=_unified(case, made),
+        tried=tried,
+    )
+
+
+def impossible(
+    case: Case,
+    failures: Iterable[Failure],
+    rejected: Sequence[Rejected],
+    lifts: Sequence[str],
+    warnings: Sequence[str],
+    tried: int,
+) -> Plan:
+    """No combination works: every reason, and what outside the pins would open a way."""
+    return _plan(
+        case,
+        Status.IMPOSSIBLE,
+        remaining=case.findings,
+        obstacles=(*grouped(failures), *of_rejected(rejected)),
+        lifts=tuple(lifts),
+        warnings=warnings,
+        tried=tried,
+    )
+
+
+def _plan(case: Case, status: Status, **found: object) -> Plan:
+    request, project = case.request, case.request.project
+    return Plan(
+        status=status,
+        project=project.name or project.root.name,
+        root=str(project.root),
+        targets=request.targets,
+        selection=Selection(
+            platforms=tuple(dict.fromkeys(site.platform for site in case.before.sites)),
+            python=case.before.python,
+            extras=request.extras,
+            groups=request.groups,
+        ),
+        findings=case.findings,
+        gpu_packages=len(case.before.gpu_packages),
+        unknown=unknown(case.before.stacks),
+        knowledge=request.graph.version,
+        base=base_digests(case),
+        **found,  # type: ignore[arg-type]  # each keyword is a field of Plan
+    )
+
+
+def base_digests(case: Case) -> dict[PurePosixPath, str | None]:
+    """sha256 of everything the plan was made from; None for a lock that did not exist."""
+    project = case.request.project
+    found: dict[PurePosixPath, str | None] = {
+        PurePosixPath(file.path.as_posix()): hashlib.sha256(file.data).hexdigest()
+        for file in project.files
+    }
+    if project.uv_config.is_uv_toml:
+        file = project.uv_config.file
+        found[PurePosixPath(file.path.as_posix())] = hashlib.sha256(file.data).hexdigest()
+    found[PurePosixPath("uv.lock")] = None if case.fresh is not None else case.before.lock.digest
+    return found
+
+
+def _download(before: Ground, after: Ground) -> int:
+    """Bytes of the wheels of changed packages, for the first site: what one `uv sync` fetches."""
+    old, new = before.stacks[0].environment, after.stacks[0].environment
+    if old is None or new is None:
+        return 0
+    total = 0
+    for name, package in new.installed.items():
+        known = old.installed.get(name)
+        if known is None or known.version != package.version:
+            file = new.platform.wheel(package, new.python)
+            total += file.size or 0 if file else 0
+    return total
+
+
+def _unified(case: Case, made: Attempt) -> str:
+    """The edits of the user's own files as a unified diff."""
+    lines: list[str] = []
+    for path, data in sorted(made.files.items()):
+        old = _original(case, path).decode("utf-8").splitlines(keepends=True)
+        new = data.decode("utf-8").splitlines(keepends=True)
+        name = path.as_posix()
+        lines += difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
+    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
+
+
+def _original(case: Case, path: Path) -> bytes:
+    project = case.request.project
+    if path == project.uv_config.file.path:
+        return project.uv_config.file.data
+    return project.file(path).data

@@ -1,0 +1,115 @@
+"""The edits that make a solution hold: requirements moved, and bounds set where `uv lock --upgrade`
+would otherwise bring a fault back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from stackfix.plan.specifier import admitting, bound_below
+from stackfix.solve.domain import Domain
+from stackfix.solve.upgrade import relapse
+from stackfix.solve.world import World
+from stackfix_lockfiles import edits as editing
+from stackfix_lockfiles.edits import Edit
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.requirement import DeclaredRequirement
+
+__all__ = ["edits_for"]
+
+ROUNDS = 16
+"""Bounds set one after another before it is given up; each round sets or lowers one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    below: Version
+    why: str
+
+
+def edits_for(
+    project: Project, world: World, domain: Domain, versions: Mapping[str, Version]
+) -> tuple[Edit, ...]:
+    """The edits of pyproject files for a solution.
+
+    A requirement is edited when it excludes the chosen version, or when it admits a newer one that
+    a target can't run. A package that the project does not name gets a constraint instead.
+
+    Raises:
+        ValueError: a requirement excludes the chosen version by name (`!=`, `===`).
+    """
+    bounds: dict[str, _Bound] = {}
+    for _ in range(ROUNDS):
+        found = relapse(world, domain, versions, _asked(project, versions, bounds))
+        known = bounds.get(found.package) if found else None
+        if found is None or (known is not None and known.below <= found.below):
+            break
+        bounds[found.package] = _Bound(found.below, found.message)
+    edits = [e for name in versions for e in _moved(project, name, versions[name], bounds)]
+    edits += [
+        editing.add_constraint(
+            project, f"{name}<{bound_below(bound.below)}", package=name, why=bound.why
+        )
+        for name, bound in bounds.items()
+        if not list(_written(project, name))
+    ]
+    edits += _without_overrides(project, world, versions)
+    return tuple(edits)
+
+
+def _written(project: Project, name: str) -> Iterator[DeclaredRequirement]:
+    """Requirements and constraints on a package that carry a specifier of their own."""
+    for declared in (*project.requirements, *project.constraints):
+        if declared.name == name and declared.requirement.url is None:
+            yield declared
+
+
+def _asked(
+    project: Project, versions: Mapping[str, Version], bounds: Mapping[str, _Bound]
+) -> dict[str, SpecifierSet]:
+    """What the project would ask of each package of the stack after the edits."""
+    asked: dict[str, SpecifierSet] = {}
+    for name, version in versions.items():
+        bound = bounds.get(name)
+        joint = SpecifierSet(f"<{bound.below}" if bound else "")
+        for declared in _written(project, name):
+            text = admitting(declared.requirement.specifier, version)
+            joint &= declared.requirement.specifier if text is None else SpecifierSet(text)
+        asked[name] = joint
+    return asked
+
+
+def _moved(
+    project: Project, name: str, version: Version, bounds: Mapping[str, _Bound]
+) -> Iterator[Edit]:
+    """Edits of the requirements on one package."""
+    bound = bounds.get(name)
+    for declared in _written(project, name):
+        specifier = declared.requirement.specifier
+        text = admitting(specifier, version, below=bound.below if bound else None)
+        if text is None:
+            continue
+        requirement = Requirement(str(declared.requirement))
+        requirement.specifier = SpecifierSet(text)
+        if specifier.contains(version.public, prereleases=True):
+            assert bound is not None  # nothing else changes a specifier that admits the version
+            why = bound.why
+        else:
+            why = f"excludes {name} {version.public}"
+        yield editing.replace_requirement(declared, text, why=why)
+
+
+def _without_overrides(
+    project: Project, world: World, versions: Mapping[str, Version]
+) -> Iterator[Edit]:
+    """Overrides on the stack that the solution was found without."""
+    for declared in project.overrides:
+        name = declared.name
+        if name in versions and name not in world.overrides and declared.requirement.specifier:
+            why = f"holds {name}{declared.requirement.specifier}, which no working stack has"
+            yield editing.remove_override(declared, why=why)

@@ -1,0 +1,117 @@
+"""Proposing: from a project and its targets to a plan. The workflow of `stackfix plan`, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stackfix.plan import outcome
+from stackfix.plan.attempt import Attempt, Rejected, attempt
+from stackfix.plan.case import Case
+from stackfix.plan.declared import world
+from stackfix.plan.ignored import ignored
+from stackfix.plan.lifting import lifts
+from stackfix.plan.limits import Limits, dependents, limits
+from stackfix.plan.nextstep import next_step
+from stackfix.plan.plan import Plan
+from stackfix.plan.request import Request, Strategy
+from stackfix.plan.sites import ground
+from stackfix.rules.judge import errors
+from stackfix.solve.domain import Domain
+from stackfix.solve.search import Failure, Found, Search
+from stackfix.solve.world import World
+from stackfix_lockfiles.lock import Lock
+
+__all__ = ["propose"]
+
+ATTEMPTS = 12
+"""Combinations handed to uv before the search gives up; each costs a relock."""
+
+
+def propose(request: Request) -> Plan:
+    """The plan for a request. Nothing in the project is written.
+
+    Raises:
+        InputError: the project, its lock or the selection is broken.
+        IndexUnreachable, RelockRefused: uv could not lock the project at all.
+    """
+    case = _case(request)
+    if not case.before.gpu_packages:
+        return outcome.no_gpu(case)
+    asked = bool(request.require) or request.strategy is Strategy.NEWEST
+    if not errors(case.findings) and not asked:
+        found = _limits(case) if case.findings else Limits(demands=(), unread=())
+        step = next_step(request, case.before, case.findings, found.demands)
+        return outcome.nothing_to_do(case, step, found.warnings)
+    return _move(case)
+
+
+def _case(request: Request) -> Case:
+    lock, fresh = _lock(request)
+    before = ground(lock, request)
+    entries = ignored(request.project)
+    case = Case(request=request, before=before, findings=(), ignored=entries, fresh=fresh)
+    return replace(case, findings=case.kept(before.findings(request.graph)))
+
+
+def _lock(request: Request) -> tuple[Lock, bytes | None]:
+    """The project's lock; where there is none, one that uv makes in the scratch copy."""
+    if request.project.lock_path.is_file():
+        return request.project.read_lock(), None
+    from stackfix_lockfiles.relock import relock
+
+    request.say("locking the project, which has no uv.lock yet")
+    made = relock(request.project, {}, pins={}, offline=request.offline, progress=request.progress)
+    return Lock.parse(made.lock), made.lock
+
+
+def _limits(case: Case) -> Limits:
+    """What packages that stay ask of the stack."""
+    from stackfix_lockfiles.metadata import requires
+
+    packages = dependents(case.before)
+    case.request.say(f"reading what {len(packages)} packages ask of the stack")
+    read = requires(packages.values(), offline=case.request.offline)
+    return limits(case.before, packages, read)
+
+
+def _move(case: Case) -> Plan:
+    request = case.request
+    found = _limits(case)
+    failures: list[Failure] = []
+    rejected: list[Rejected] = []
+    tried = 0
+    for scene in _scenes(case, found):
+        domain = Domain(scene)
+        search = Search(scene, domain, newest=request.strategy is Strategy.NEWEST)
+        for combination in search.solutions():
+            request.say("relocking with " + _named(combination, scene))
+            result = attempt(case, scene, domain, combination)
+            if isinstance(result, Attempt):
+                step = next_step(request, result.after, result.remaining, found.demands)
+                tried += search.tried
+                return outcome.planned(case, result, step, found.warnings, tried)
+            rejected.append(result)
+            if len(rejected) >= ATTEMPTS:
+                break
+        failures += search.failures
+        tried += search.tried
+    ways = lifts(case, found.demands)
+    return outcome.impossible(case, failures, rejected, ways, found.warnings, tried)
+
+
+def _scenes(case: Case, found: Limits) -> Iterator[World]:
+    """The worlds to search, one after another: as the project is, then with more set aside."""
+    request = case.request
+    first = world(request, case.before, found.demands)
+    yield first
+    if any(request.graph.packages.get(name) for name in first.overrides):
+        yield world(request, case.before, found.demands, overrides=False)
+    if request.strategy is not Strategy.SAME_INDEX:
+        names = frozenset(index.name for index in request.graph.indexes)
+        yield world(request, case.before, found.demands, overrides=False, indexes=names)
+
+
+def _named(combination: Found, scene: World) -> str:
+    moved = [f"{n} {v}" for n, v in combination.chosen.items() if scene.locked.get(n) != v]
+    return ", ".join(moved) or "the same frameworks and other libraries"

@@ -1,0 +1,128 @@
+"""From targets to sites: what each target would install, as the solver and the rules see it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from stackfix.plan.request import Request
+from stackfix.rules.finding import Finding
+from stackfix.rules.judge import judge
+from stackfix.solve.world import Site
+from stackfix.stack import Stack
+from stackfix_knowledge.graph import Graph
+from stackfix_lockfiles.environment import environment
+from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.platforms import Platform
+
+__all__ = ["Ground", "ground", "lowest_python", "stack_versions"]
+
+MINORS = tuple(f"3.{minor}" for minor in range(8, 20))
+
+
+def lowest_python(requires_python: str) -> str:
+    """The lowest Python that a specifier admits, "3.11" or "3.10.12"; "3.8" when it says nothing."""
+    specifier = SpecifierSet(requires_python)
+    bounds = [c.version for c in specifier if c.operator in {">=", "==", "~="}]
+    exact = [bound for bound in bounds if re.fullmatch(r"\d+(\.\d+)*", bound)]
+    for text in sorted({*MINORS, *exact}, key=Version):
+        if specifier.contains(text):
+            return text
+    return MINORS[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """A lock as the targets see it: a site for each target and platform."""
+
+    lock: Lock
+    sites: tuple[Site, ...]
+    python: str
+    """The Python that the sites install for."""
+
+    @property
+    def stacks(self) -> tuple[Stack, ...]:
+        return tuple(site.stack for site in self.sites)
+
+    @property
+    def gpu_packages(self) -> set[str]:
+        """Names of the GPU packages that some site installs."""
+        return {name for stack in self.stacks for name in stack.pieces}
+
+    def findings(self, graph: Graph) -> tuple[Finding, ...]:
+        """What the rules say about this lock on all sites."""
+        return judge(
+            [(site.target, site.stack) for site in self.sites],
+            stack_versions(self.lock, graph),
+            graph,
+        )
+
+
+def ground(lock: Lock, request: Request) -> Ground:
+    """Walk the lock for every target; InputError where extras or groups don't exist or conflict."""
+    python = request.python or _project_python(request, lock)
+    found: dict[str, tuple[Stack, Mapping[str, str]]] = {}
+    sites = []
+    for target in request.targets:
+        for name in request.platforms or (target.platform,):
+            if name not in found:
+                walked = environment(
+                    lock,
+                    platform=Platform.parse(name),
+                    python=python,
+                    extras=request.extras,
+                    groups=_groups(request),
+                    all_extras=request.all_extras,
+                    default_groups=request.project.default_groups,
+                )
+                found[name] = (
+                    Stack.of(walked, request.graph),
+                    walked.platform.markers(walked.python),
+                )
+            stack, markers = found[name]
+            sites.append(Site(target=target, stack=stack, markers=markers))
+    return Ground(lock=lock, sites=tuple(sites), python=python)
+
+
+def _groups(request: Request) -> tuple[str, ...] | None:
+    """The groups to walk: the default ones and those asked for, as uv adds them up."""
+    default = request.project.default_groups
+    if not request.groups or default == "all":
+        return None
+    return (*(group for group in default if request.knows_group(group)), *request.groups)
+
+
+def _project_python(request: Request, lock: Lock) -> str:
+    """The project's own choice where it makes one, else the lowest Python of the lock."""
+    wanted = re.search(r"\d+\.\d+(\.\d+)?", request.project.python_version or "")
+    if wanted and SpecifierSet(lock.requires_python).contains(wanted.group()):
+        return wanted.group()
+    return lowest_python(lock.requires_python)
+
+
+def stack_versions(lock: Lock, graph: Graph) -> dict[str, tuple[str, ...]]:
+    """All locked versions of every stack package, whichever fork they belong to."""
+    versions: dict[str, tuple[str, ...]] = {}
+    for package in lock.packages:
+        if package.version is not None and graph.packages.get(package.name) is not None:
+            versions[package.name] = (*versions.get(package.name, ()), package.version)
+    return versions
+
+
+def unknown(stacks: Iterable[Stack]) -> tuple[str, ...]:
+    """GPU packages whose code nobody measured, as `name==version`."""
+    return tuple(
+        sorted(
+            {
+                f"{piece.name}=={piece.version}"
+                for stack in stacks
+                for piece in stack
+                if piece.package.judged
+                and not (piece.wheel and (piece.wheel.coverage or piece.wheel.cpu_only))
+            }
+        )
+    )

@@ -1,0 +1,114 @@
+"""What `uv lock --upgrade` would do to the stack later, and whether a fault would come back.
+
+uv takes the newest version that metadata admits; it knows no card, no unstated coupling and no
+contested file. The same resolver, asked like uv, tells which package would relapse, and below
+which version it has to be held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from stackfix.rules.finding import Finding
+from stackfix.rules.judge import errors
+from stackfix.solve.conflict import Conflict
+from stackfix.solve.cost import Cost
+from stackfix.solve.domain import Choice, Domain
+from stackfix.solve.resolve import combine, faults_of
+from stackfix.solve.world import Demand, World
+from stackfix_knowledge.release import Release
+
+__all__ = ["Relapse", "relapse"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relapse:
+    """A package that an upgrade would move to a version with an error."""
+
+    package: str
+    below: Version
+    """The lowest version that has to be kept out."""
+    message: str
+
+
+class UvDomain(Domain):
+    """Choices as uv makes them: the newest first, with nothing but metadata to hold them."""
+
+    def _find(self, name: str) -> Iterator[Choice]:
+        locked = self._world.locked.get(name)
+        releases = [r for r in self._world.graph.releases(name) if self._eligible(r, locked)]
+        if name in self._world.held:
+            releases = [r for r in releases if r.version == locked]
+        for place, release in enumerate(reversed(releases)):
+            yield Choice(version=release.version, release=release, cost=Cost(distance=place))
+
+    def _ask(self, key: str, version: Version, release: Release | None) -> Iterator[Demand]:
+        return self._stated(key, version, release)
+
+
+def relapse(
+    world: World,
+    domain: Domain,
+    versions: Mapping[str, Version],
+    specifiers: Mapping[str, SpecifierSet],
+) -> Relapse | None:
+    """The first fault that an upgrade would bring back, when the project asks `specifiers`.
+
+    `versions` is the solution as it stands; None: an upgrade stays sound.
+    """
+    asked = replace(world, required=dict(specifiers))
+    outcome = combine(asked, UvDomain(asked), {})
+    if isinstance(outcome, Conflict):
+        return None
+    faults = faults_of(asked, outcome.stacks)
+    if not faults:
+        return None
+    for fault in faults:
+        moved = outcome.versions.get(fault.package)
+        chosen = versions.get(fault.package)
+        if moved is not None and chosen is not None and moved > chosen:
+            below = _first_bad(world, domain, fault.package, versions, moved)
+            return Relapse(package=fault.package, below=below, message=fault.message)
+    return _blamed(world, versions, outcome.versions, faults[0])
+
+
+def _first_bad(
+    world: World, domain: Domain, name: str, versions: Mapping[str, Version], moved: Version
+) -> Version:
+    """The lowest release above the chosen one that fails alone or beside the solution."""
+    chosen = versions[name]
+    for release in world.graph.releases(name):
+        version = release.version
+        if not chosen < version <= moved or version.is_prerelease or version.local:
+            continue
+        if errors(domain.findings(name, version)):
+            return version
+        for coupling in world.graph.couplings(name):
+            partner = versions.get(coupling.needs)
+            if partner is not None and coupling.concerns(version):
+                if not coupling.admits(version, partner):
+                    return version
+    return moved
+
+
+def _blamed(
+    world: World, versions: Mapping[str, Version], outcome: Mapping[str, Version], fault: Finding
+) -> Relapse | None:
+    """Where the faulty package itself did not rise: the framework whose rise brought the fault."""
+    for role in ("framework", "companion"):
+        for name, version in versions.items():
+            package = world.graph.packages.get(name)
+            moved = outcome.get(name)
+            if package is None or package.role != role or moved is None or moved <= version:
+                continue
+            later = [
+                r.version
+                for r in world.graph.releases(name)
+                if r.version > version and r.version.release[:2] != version.release[:2]
+            ]
+            return Relapse(package=name, below=min(later, default=moved), message=fault.message)
+    return None
