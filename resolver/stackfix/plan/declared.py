@@ -137,7 +137,7 @@ def _overrides(request: Request, *, stack_too: bool) -> dict[str, SpecifierSet]:
 
 def _held(request: Request, ground: Ground) -> dict[str, str]:
     """Packages that can't move: kept by the user, or locked from a place that has one version."""
-    held = {name: "--keep" for name in request.keep}
+    held = dict.fromkeys(request.keep, "--keep")
     for stack in ground.stacks:
         for piece in stack:
             reason = _fixed_source(piece.locked)

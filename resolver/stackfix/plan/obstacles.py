@@ -1,4 +1,4 @@
-"""Why no plan exists: each framework version with its reason, grouped, and what would open a way."""
+"""Why no plan exists: each framework version with its reason, grouped."""
 
 from __future__ import annotations
 

@@ -13,10 +13,8 @@ from stackfix.plan.moves import moves
 from stackfix.plan.obstacles import grouped, of_rejected
 from stackfix.plan.plan import NextStep, Plan, Selection, Status
 from stackfix.plan.sites import Ground, unknown
-from stackfix.rules.finding import Finding
 from stackfix.solve.search import Failure
 from stackfix_lockfiles.diff import diff, drift
-from stackfix_lockfiles.lock import Lock
 
 __all__ = ["impossible", "no_gpu", "nothing_to_do", "planned"]
 

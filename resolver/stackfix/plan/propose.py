@@ -1,4 +1,4 @@
-"""Proposing: from a project and its targets to a plan. The workflow of `stackfix plan`, in order."""
+"""Proposing: from a project and its targets to a plan, step by step."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ MINORS = tuple(f"3.{minor}" for minor in range(8, 20))
 
 
 def lowest_python(requires_python: str) -> str:
-    """The lowest Python that a specifier admits, "3.11" or "3.10.12"; "3.8" when it says nothing."""
+    """The lowest Python that a specifier admits ("3.11"); "3.8" when it says nothing."""
     specifier = SpecifierSet(requires_python)
     bounds = [c.version for c in specifier if c.operator in {">=", "==", "~="}]
     exact = [bound for bound in bounds if re.fullmatch(r"\d+(\.\d+)*", bound)]

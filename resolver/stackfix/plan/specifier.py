@@ -24,11 +24,11 @@ def _next_minor(version: Version) -> str:
 def admitting(
     specifier: SpecifierSet, chosen: Version, *, below: Version | None = None
 ) -> str | None:
-    """`specifier` changed as little as possible so that it admits `chosen` and nothing from `below`.
+    """`specifier` changed so little that it admits `chosen` and nothing from `below` on.
 
     Exact pins stay exact pins, `==2.7.*` stays a prefix and `~=` compatible, each around `chosen`.
-    A lower bound above `chosen` becomes `>=chosen`; an upper bound that excludes it becomes `<below`
-    or the next minor. None: nothing has to change. A `!=` or `===` that excludes `chosen` is
+    A lower bound above `chosen` becomes `>=chosen`; an upper bound that excludes it becomes
+    `<below` or the next minor. None: nothing has to change. A `!=` or `===` that excludes `chosen` is
     nothing that may be edited away and raises ValueError.
     """
     public = Version(chosen.public)

@@ -5,7 +5,8 @@ What: the vendor's support matrix of this release does not list the card's compu
 Why: outside the matrix nothing is promised. It confirms a missing or partial code finding; alone,
 it is a warning, since binaries sometimes carry code for cards that the matrix leaves out.
 
-Evidence: documented (the matrix of exactly this minor release; a matrix nobody read is not guessed).
+Evidence: documented (the matrix of exactly this minor release; one that nobody read is not
+guessed).
 
 Fix: a release whose matrix lists the card.
 

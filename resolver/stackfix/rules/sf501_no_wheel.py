@@ -8,8 +8,8 @@ Evidence: metadata (the wheels that the lock lists).
 
 Fix: a release with a wheel for the platform and the Python, or another Python.
 
-Ignore: `[tool.stackfix] ignore = [{ code = "SF501", package = "…", reason = "…" }]`, where the build
-is meant.
+Ignore: `[tool.stackfix] ignore = [{ code = "SF501", package = "…", reason = "…" }]`, where the
+build is meant.
 """
 
 from __future__ import annotations

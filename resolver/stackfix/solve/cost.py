@@ -41,8 +41,8 @@ def cost(before: Version, after: Version, *, known: bool, same_index: bool, dist
     `distance` is the number of releases between both; `known` whether the release's code was
     measured or documented.
     """
-    old, new = before.release + (0, 0, 0), after.release + (0, 0, 0)
-    moved = old[: len(before.release)] != new[: len(before.release)] or old[:4] != new[:4]
+    old, new = (*before.release, 0, 0, 0), (*after.release, 0, 0, 0)
+    moved = old[:4] != new[:4] or Version(before.public) != Version(after.public)
     return Cost(
         unknown=0 if known else 1,
         major=int(moved and old[0] != new[0]),

@@ -1,4 +1,4 @@
-"""Which versions of a stack package can be chosen at all, in order of preference, and what each asks.
+"""Which versions of a stack package can be chosen, in order of preference, and what each asks.
 
 A version that has an error on some site by itself never becomes a choice; the findings are kept,
 so that an impossible plan can say why.
