@@ -28,8 +28,8 @@ def admitting(
 
     Exact pins stay exact pins, `==2.7.*` stays a prefix and `~=` compatible, each around `chosen`.
     A lower bound above `chosen` becomes `>=chosen`; an upper bound that excludes it becomes
-    `<below` or the next minor. None: nothing has to change. A `!=` or `===` that excludes `chosen` is
-    nothing that may be edited away and raises ValueError.
+    `<below` or the next minor. None: nothing has to change. A `!=` or `===` that excludes `chosen`
+    may not be edited away and raises ValueError.
     """
     public = Version(chosen.public)
     clauses: list[str] = []

@@ -34,7 +34,8 @@ class JitOnly:
             return
         if piece.wheel.coverage.support(target.capability) is not Support.JIT:
             return
-        needed = graph.cuda.toolkit_driver(piece.wheel.cuda) if piece.wheel.cuda else None
+        cuda = piece.wheel.cuda
+        needed = graph.cuda.toolkit_driver(cuda, target.platform) if cuda else None
         refused = bool(needed and target.driver and target.driver < needed.value)
         message = (
             f"{piece.title} has no native code for compute capability {target.capability}; "

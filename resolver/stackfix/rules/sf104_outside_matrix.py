@@ -40,5 +40,5 @@ class OutsideMatrix:
             target=target,
             message=f"the vendor's support matrix for {piece.title} lists compute capabilities "
             f"{listed[0]} to {listed[-1]} and not {target.capability}",
-            evidence=(matrix.evidence,),
+            evidence=matrix.evidence,
         )

@@ -36,7 +36,7 @@ class DriverForCuda:
         major = cuda.major if cuda else piece.package.cuda_major
         if major is None or (piece.wheel and piece.wheel.cpu_only):
             return
-        minimum = graph.cuda.minimum_driver(major)
+        minimum = graph.cuda.minimum_driver(major, target.platform)
         if minimum is None or target.driver >= minimum.value:
             return
         advised = graph.cuda.advised_driver(target.capability, minimum.value)

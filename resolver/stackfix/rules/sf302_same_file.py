@@ -30,8 +30,10 @@ class SameFile:
     def judge(self, stack: Stack, target: Target, graph: Graph) -> Iterator[Finding]:
         for piece in stack:
             for collision in graph.collisions(piece.name):
-                other = stack.get(collision.other(piece.name))
+                other = stack.get(collision.other)
                 if other is None or piece.name > other.name:
+                    continue
+                if not collision.between(piece.version, other.version):
                     continue
                 yield Finding(
                     code=self.code,
@@ -41,5 +43,5 @@ class SameFile:
                     target=target,
                     message=f"{piece.title} and {other.title} both install "
                     f"{collision.path}: the one installed last overwrites the other",
-                    evidence=(collision.evidence,),
+                    evidence=collision.evidence,
                 )

@@ -18,8 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stackfix.rules.finding import Finding, Severity
-from stackfix.stack import Stack
+from stackfix.stack import Piece, Stack
 from stackfix.targets.target import Target
+from stackfix_knowledge.couplings import Coupling
 from stackfix_knowledge.graph import Graph
 
 
@@ -33,7 +34,11 @@ class UnstatedCoupling:
                 if not coupling.concerns(piece.version):
                     continue
                 other = stack.get(coupling.needs)
-                if other is None or coupling.admits(piece.version, other.version):
+                met = other and coupling.met(piece.version, other.version)
+                if other is None or met:
+                    continue
+                if met is None:
+                    yield self._unknown(piece, other, target, coupling)
                     continue
                 yield Finding(
                     code=self.code,
@@ -41,8 +46,17 @@ class UnstatedCoupling:
                     package=piece.name,
                     version=str(piece.version),
                     target=target,
-                    message=f"{piece.title} needs {coupling.needs} "
-                    f"{coupling.describe(piece.version)}, and {other.version} is locked: "
-                    f"{coupling.why}",
-                    evidence=(coupling.evidence,),
+                    message=f"{piece.title} and {other.title} do not go together: {coupling.why}",
+                    evidence=coupling.evidence,
                 )
+
+    def _unknown(self, piece: Piece, other: Piece, target: Target, coupling: Coupling) -> Finding:
+        return Finding(
+            code=self.code,
+            severity=Severity.INFO,
+            package=piece.name,
+            version=str(piece.version),
+            target=target,
+            message=f"nobody wrote down whether {piece.title} goes with {other.title}",
+            evidence=coupling.evidence,
+        )

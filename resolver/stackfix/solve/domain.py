@@ -17,6 +17,7 @@ from stackfix.rules.judge import errors, judge_piece
 from stackfix.solve.cost import Cost, cost
 from stackfix.solve.world import Demand, World
 from stackfix.stack import Piece
+from stackfix_knowledge.couplings import Coupling, Relation
 from stackfix_knowledge.release import Release, WheelFact
 
 __all__ = ["Choice", "Domain"]
@@ -161,7 +162,7 @@ class Domain:
         unmoved = world.locked.get(name) == version
         for coupling in world.graph.couplings(name):
             if world.present(coupling.needs) and coupling.concerns(version):
-                admitted = coupling.specifier(version)
+                admitted = _partners(coupling, version)
                 yield Demand(coupling.needs, admitted, origin, None, unmoved)
         for collision in world.graph.collisions(name):
             yield Demand(f"file:{collision.path}", SpecifierSet(), origin, name, unmoved)
@@ -200,3 +201,10 @@ class Domain:
             if built is not None:
                 specifier &= SpecifierSet(f">={built.major}.{built.minor},<{built.major + 1}")
         return replace(demand, specifier=specifier)
+
+
+def _partners(coupling: Coupling, version: Version) -> SpecifierSet:
+    """Which versions of the other package a coupling admits beside `version`; unknown: any."""
+    if coupling.relation is Relation.SAME_VERSION:
+        return SpecifierSet(f"=={'.'.join(str(part) for part in version.release)}.*")
+    return coupling.specifiers or SpecifierSet()

@@ -89,9 +89,10 @@ def _first_bad(
             return version
         for coupling in world.graph.couplings(name):
             partner = versions.get(coupling.needs)
-            if partner is not None and coupling.concerns(version):
-                if not coupling.admits(version, partner):
-                    return version
+            if partner is None or not coupling.concerns(version):
+                continue
+            if not coupling.met(version, partner):
+                return version
     return moved
 
 
