@@ -108,7 +108,7 @@ def _driver(text: str, whole: str) -> DriverVersion:
 def _unknown(card: str, gpus: GpuTable) -> str:
     near = [card_name(name) for name in gpus.near(card, limit=3)]
     meant = f"; did you mean {_any_of(near)}?" if near else ";"
-    return f'no single card is known as {card!r}{meant} a capability such as "sm_120" is understood too'
+    return f'no single card is known as {card!r}{meant} a capability like "sm_120" works as well'
 
 
 def _any_of(names: list[str]) -> str:

@@ -1,0 +1,6 @@
+"""`python -m stackfix`."""
+
+from stackfix.cli.main import run
+
+if __name__ == "__main__":
+    run()

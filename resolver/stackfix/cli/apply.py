@@ -1,0 +1,137 @@
+"""`stackfix apply`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from stackfix.cli.failures import NO_PLAN
+from stackfix.cli.options import Choice, project_options, target_options
+from stackfix.cli.planning import make_plan, planning_options
+
+__all__ = ["command"]
+
+
+@click.command("apply")
+@click.argument("folder", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+@click.option("--yes", "-y", is_flag=True, help="Write without asking.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--undo", is_flag=True, help="Take back the last change that apply wrote.")
+@target_options
+@planning_options
+@project_options
+def command(folder: Path | None, yes: bool, dry_run: bool, undo: bool, **options: Any) -> int:
+    """Write a plan to pyproject.toml and uv.lock, both or neither.
+
+    DIR is a plan saved with `stackfix plan -o DIR`; without it a plan is made first, with the
+    same options as `stackfix plan`. A project that changed since the plan was made is refused.
+
+    Exit code: 0 written or nothing to do, 2 bad input or refused, 3 no plan exists.
+    """
+    choice = Choice.take(options)
+    if undo:
+        if folder is not None or dry_run:
+            raise click.UsageError("--undo stands alone: it takes back the last written change")
+        return _undo(choice.project)
+    if folder is None:
+        return _plan_and_write(choice, options, yes=yes, dry_run=dry_run)
+    _refuse_planning_options()
+    return _write_saved(folder, choice.project, yes=yes, dry_run=dry_run)
+
+
+def _refuse_planning_options() -> None:
+    """A saved plan is written as it is: an option that would change it must not be ignored."""
+    context = click.get_current_context()
+    known = {"folder", "yes", "dry_run", "undo", "project", "offline"}
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name not in known and source is not click.core.ParameterSource.DEFAULT:
+            raise click.UsageError(f"{parameter.opts[-1]} cannot change a saved plan")
+
+
+def _plan_and_write(choice: Choice, options: dict[str, Any], *, yes: bool, dry_run: bool) -> int:
+    from stackfix.plan.plan import Status
+    from stackfix.report.console import output_console
+    from stackfix.report.plan_text import download_words, show_plan
+
+    _ask_is_possible(yes or dry_run)
+    plan, origin = make_plan(choice, options, quiet=False)
+    show_plan(output_console(), plan, origin=origin)
+    if plan.status is Status.IMPOSSIBLE:
+        return NO_PLAN
+    if not plan.files:
+        return 0
+    files = {Path(path): data for path, data in plan.files.items()}
+    base = {Path(path): digest for path, digest in plan.base.items()}
+    if _confirmed(files, yes=yes, dry_run=dry_run):
+        _write(Path(plan.root), files, base, download_words(plan))
+    return 0
+
+
+def _write_saved(folder: Path, project: Path, *, yes: bool, dry_run: bool) -> int:
+    from stackfix.cli.asking import find_project
+    from stackfix.report.saved import load_plan
+    from stackfix.report.wording import size
+
+    _ask_is_possible(yes or dry_run)
+    saved = load_plan(folder)
+    if saved.status == "impossible":
+        click.echo(f"{folder}: this plan found no way, there is nothing to write")
+        return NO_PLAN
+    if not saved.files:
+        click.echo(f"{folder}: this plan found nothing to do")
+        return 0
+    # The plan's own project, unless the command line or the current folder names another copy.
+    named = click.get_current_context().get_parameter_source("project")
+    explicit = named is not click.core.ParameterSource.DEFAULT
+    root = find_project(project if explicit or not saved.root.is_dir() else saved.root).root
+    for package, before, after in saved.moves:
+        click.echo(f"  {package}  {before or 'new'} → {after or 'leaves'}")
+    if saved.diff:
+        click.echo(saved.diff.rstrip("\n"))
+    if _confirmed(saved.files, yes=yes, dry_run=dry_run):
+        words = f"fetches up to {size(saved.download)}" if saved.download else ""
+        _write(root, saved.files, saved.base, words)
+    return 0
+
+
+def _ask_is_possible(answered: bool) -> None:
+    """Refuse early, before minutes of planning, where nobody could be asked."""
+    if not answered and not sys.stdin.isatty():
+        raise click.UsageError("there is no terminal to ask on: pass --yes to write")
+
+
+def _confirmed(files: dict[Path, bytes] | Any, *, yes: bool, dry_run: bool) -> bool:
+    names = ", ".join(sorted(str(path) for path in files))
+    if dry_run:
+        click.echo(f"\nwould write {names}; nothing was written")
+        return False
+    return yes or click.confirm(f"\nWrite {names}?", default=False)
+
+
+def _write(root: Path, files: Any, base: Any, fetches: str) -> None:
+    from stackfix.report.console import output_console
+    from stackfix.report.plan_text import show_next
+    from stackfix_lockfiles.transaction import commit
+
+    commit(root, files, expected=base, label="stackfix apply")
+    click.echo(f"\n✓ wrote {', '.join(sorted(str(path) for path in files))}")
+    show_next(
+        output_console(),
+        [("uv sync", fetches), ("stackfix apply --undo", "takes the change back")],
+    )
+
+
+def _undo(path: Path) -> int:
+    from stackfix_lockfiles.project import Project
+    from stackfix_lockfiles.transaction import undo
+
+    root = Project.find(path).root
+    label, restored = undo(root)
+    names = ", ".join(sorted(os.fspath(file) for file in restored))
+    click.echo(f"✓ took back “{label}”: restored {names}")
+    return 0

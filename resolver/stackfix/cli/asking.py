@@ -1,0 +1,108 @@
+"""From what a person chose to what the planner is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stackfix.cli.options import Choice
+from stackfix.plan.request import Request, Strategy
+from stackfix.targets.select import Selected, select_targets
+from stackfix_knowledge.graph import Graph
+from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.project import Project
+
+if TYPE_CHECKING:
+    from stackfix.host.host import Host
+
+__all__ = ["find_project", "graph_of", "machine", "request_of"]
+
+
+def find_project(path: Path) -> Project:
+    """The project at or above `path`, after what a killed `apply` left there was mended."""
+    from stackfix_lockfiles.transaction import recover
+
+    project = Project.find(path)
+    if mended := recover(project.root):
+        click.echo(mended, err=True)
+        project = Project.find(path)
+    return project
+
+
+def graph_of(project: Project | None) -> Graph:
+    """The shipped facts and those that the project adds: `[tool.stackfix] knowledge`."""
+    if project is None:
+        return Graph.load()
+    paths = project.tool_stackfix.get("knowledge", [])
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise InputError(
+            project.root / "pyproject.toml",
+            "expected a list of paths",
+            place="tool.stackfix.knowledge",
+        )
+    return Graph.load([project.root / path for path in paths])
+
+
+def machine(graph: Graph) -> Host:
+    """This machine; names of cards come from the graph where the driver tells none."""
+    from stackfix.host.detect import detect
+
+    def capability_of(name: str) -> str | None:
+        gpu = graph.gpus.find(name)
+        return str(gpu.capability) if gpu else None
+
+    return detect(capability_of=capability_of)
+
+
+def request_of(
+    choice: Choice,
+    project: Project,
+    graph: Graph,
+    *,
+    strategy: str = Strategy.LEAST_CHANGE,
+    keep: tuple[str, ...] = (),
+    require: tuple[str, ...] = (),
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Request, Selected]:
+    """The request, and who named its targets. Raises what naming targets can raise."""
+    selected = select_targets(
+        named=choice.targets,
+        hosts=choice.hosts,
+        settings=project.tool_stackfix,
+        project_file=project.root / "pyproject.toml",
+        gpus=graph.gpus,
+        machine=lambda: machine(graph),
+        platforms=choice.platforms,
+    )
+    request = Request(
+        project=project,
+        graph=graph,
+        targets=selected.targets,
+        platforms=choice.platforms or None,
+        python=choice.python,
+        extras=choice.extras,
+        groups=_groups(choice, project),
+        all_extras=choice.all_extras,
+        strategy=Strategy(strategy),
+        keep=keep,
+        require=require,
+        progress=progress,
+        offline=choice.offline,
+    )
+    return request, selected
+
+
+def _groups(choice: Choice, project: Project) -> tuple[str, ...] | None:
+    """As uv reads it: named groups join the default ones. None: the default ones alone."""
+    if not choice.groups and not choice.no_groups:
+        return None
+    defaults = project.default_groups
+    if defaults == "all":
+        declared: Mapping[str, Any] = project.main.table("dependency-groups")
+        defaults = tuple(declared)
+    left_out = set(choice.no_groups)
+    named = dict.fromkeys((*defaults, *choice.groups))
+    return tuple(name for name in named if name not in left_out)

@@ -1,0 +1,94 @@
+"""From an exception to one line and an exit code. A traceback goes to a file, never to a user."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["BAD_INPUT", "FINDINGS", "INTERRUPTED", "NO_PLAN", "Failure", "failure_of"]
+
+FINDINGS = 1
+BAD_INPUT = 2
+NO_PLAN = 3
+INTERRUPTED = 130
+
+_OURS = ("stackfix", "stackfix_lockfiles", "stackfix_knowledge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """How a run ends."""
+
+    line: str | None
+    """For stderr; None: nothing needs to be said."""
+    code: int
+
+
+def failure_of(error: BaseException, arguments: Sequence[str]) -> Failure:
+    """What to tell about `error`.
+
+    Every exception that stackfix itself defines is a known one: its text is the line to print.
+    """
+    from click import exceptions
+
+    if isinstance(error, exceptions.Exit):
+        return Failure(line=None, code=error.exit_code)
+    if isinstance(error, KeyboardInterrupt | exceptions.Abort):
+        return Failure(line="interrupted", code=INTERRUPTED)
+    if isinstance(error, exceptions.NoArgsIsHelpError):
+        return Failure(line=error.format_message(), code=BAD_INPUT)
+    if isinstance(error, exceptions.UsageError):
+        command = error.ctx.command_path if error.ctx else "stackfix"
+        message = error.format_message().rstrip(".")
+        return _known(f"{command}: {message} (see `{command} --help`)")
+    if isinstance(error, exceptions.ClickException):
+        return _known(error.format_message())
+    if type(error).__module__.partition(".")[0] in _OURS and isinstance(error, Exception):
+        return _known(str(error))
+    if isinstance(error, SystemExit):
+        return Failure(line=None, code=error.code if isinstance(error.code, int) else BAD_INPUT)
+    if isinstance(error, OSError) and error.filename is not None:
+        return _known(f"{error.filename}: {error.strerror}")
+    return Failure(line=_internal(error, arguments), code=BAD_INPUT)
+
+
+def _known(text: str) -> Failure:
+    return Failure(line=one_line(text), code=BAD_INPUT)
+
+
+def one_line(text: str) -> str:
+    """`text` without line breaks and control characters, which quoted input may hold."""
+    joined = " ".join(text.split())
+    if joined.isprintable():
+        return joined
+    return "".join(
+        character if character.isprintable() else f"\\x{ord(character):02x}" for character in joined
+    )
+
+
+def _internal(error: BaseException, arguments: Sequence[str]) -> str:
+    what = one_line(f"{type(error).__name__}: {error}")[:300]
+    try:
+        return f"internal error ({what}); the full report is in {_report(error, arguments)}"
+    except OSError:
+        return f"internal error ({what}); the full report could not be saved"
+
+
+def _report(error: BaseException, arguments: Sequence[str]) -> str:
+    """Save what a maintainer needs and return where. Holds no environment variables."""
+    import platform
+
+    from stackfix.cli.version import version
+
+    number, path = tempfile.mkstemp(prefix="stackfix-error-", suffix=".txt", text=True)
+    with os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(
+            f"stackfix {version()}, Python {sys.version.split()[0]}, {platform.platform()}\n"
+        )
+        file.write(f"arguments: {list(arguments)!r}\n\n")
+        file.writelines(traceback.format_exception(error))
+    return path

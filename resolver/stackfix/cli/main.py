@@ -1,0 +1,50 @@
+"""The entry point: `stackfix`, its commands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+__all__ = ["main", "run"]
+
+
+def run() -> NoReturn:
+    """Run the command line of this process and exit."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; errors are one line on stderr.
+
+    Codes: 0 fine, 1 findings, 2 usage or bad input, 3 no plan exists, 130 interrupted, 141 the
+    reader of the output went away.
+    """
+    if list(arguments) in (["--version"], ["-V"]):  # without click, which takes most of the time
+        from stackfix.cli.version import version
+
+        print(f"stackfix {version()}")  # noqa: T201
+        return 0
+    from stackfix.cli.failures import failure_of
+
+    try:
+        from stackfix.cli.commands import stackfix
+
+        code = stackfix.main(list(arguments), prog_name="stackfix", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_output()
+        return 141
+    except BaseException as error:
+        failure = failure_of(error, arguments)
+        if failure.line:
+            print(failure.line, file=sys.stderr)  # noqa: T201
+        return failure.code
+    return code if isinstance(code, int) else 0
+
+
+def _forget_output() -> None:
+    """Keep the interpreter from complaining, at exit, about a pipe that nobody reads."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())

@@ -1,0 +1,74 @@
+"""`stackfix plan`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stackfix.cli.failures import NO_PLAN
+from stackfix.cli.options import Choice, format_option, project_options, target_options
+from stackfix.cli.planning import make_plan, planning_options
+
+if TYPE_CHECKING:
+    from stackfix.plan.plan import Plan
+
+__all__ = ["command"]
+
+
+@click.command("plan")
+@target_options
+@planning_options
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Save the plan and the new files in DIR, for `stackfix apply DIR`.",
+)
+@project_options
+@format_option
+def command(output: Path | None, output_format: str, **options: Any) -> int:
+    """Find the cheapest joint move of pins that supports the cards.
+
+    Reads pyproject.toml and uv.lock, says what cannot run on the cards and why, and proposes the
+    smallest set of pins that moves together. Nothing in the project is written.
+
+    Exit code: 0 a plan or nothing to do, 2 bad input, 3 no plan exists.
+    """
+    from stackfix.plan.plan import Status
+
+    choice = Choice.take(options)
+    plan, origin = make_plan(choice, options, quiet=output_format == "json")
+    if output is not None:
+        from stackfix.report.saved import save_plan
+
+        save_plan(plan, output)
+    if output_format == "json":
+        from stackfix.report.json import dump, plan_document
+
+        click.echo(dump(plan_document(plan)), nl=False)
+    else:
+        _show(plan, origin, output)
+    return NO_PLAN if plan.status is Status.IMPOSSIBLE else 0
+
+
+def _show(plan: Plan, origin: str, output: Path | None) -> None:
+    from stackfix.report.console import output_console
+    from stackfix.report.plan_text import download_words, show_next, show_plan
+
+    console = output_console()
+    show_plan(console, plan, origin=origin)
+    if not plan.files:
+        return
+    if output is not None:
+        apply, effect = f"stackfix apply {shlex.quote(str(output))}", f"writes {_names(plan)}"
+    else:
+        apply, effect = "stackfix apply", f"plans again, asks, and writes {_names(plan)}"
+    show_next(console, [(apply, effect), ("uv sync", download_words(plan))])
+
+
+def _names(plan: Plan) -> str:
+    return ", ".join(sorted(str(path) for path in plan.files))

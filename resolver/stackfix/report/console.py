@@ -1,0 +1,51 @@
+"""Where text goes: a terminal gets colour and its width, a pipe gets plain lines."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["error_console", "output_console", "progress"]
+
+_PIPE_WIDTH = 100
+"""Columns where nobody has a screen; COLUMNS overrules it."""
+_WIDEST = 140
+"""Lines longer than this are no longer read at a glance."""
+
+
+def output_console() -> Console:
+    """The standard output."""
+    return _console(sys.stdout)
+
+
+def error_console() -> Console:
+    """The standard error: progress and notes, never results."""
+    return _console(sys.stderr)
+
+
+def _console(file: IO[str]) -> Console:
+    from rich.console import Console
+
+    console = Console(file=file, highlight=False, emoji=False, markup=False)
+    if console.is_terminal:
+        console.width = min(console.width, _WIDEST)
+    elif not os.environ.get("COLUMNS", "").isdecimal():
+        console.width = _PIPE_WIDTH
+    return console
+
+
+@contextlib.contextmanager
+def progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """A line that tells what is being done, on a terminal only. Yields the function to tell it."""
+    console = error_console() if sys.stderr.isatty() and not quiet else None
+    if console is None or not console.is_terminal:
+        yield lambda text: None
+        return
+    with console.status("reading the project") as status:
+        yield lambda text: status.update(text)

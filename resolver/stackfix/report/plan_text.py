@@ -1,0 +1,226 @@
+"""A plan as text: what is wrong, what moves, what stays, what next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from stackfix.plan.plan import Status
+from stackfix.report.groups import Fault, Group, group
+from stackfix.report.wording import count, listed, size
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from stackfix.plan.plan import Move, Obstacle, Plan
+    from stackfix.rules.finding import Finding
+
+__all__ = ["show_next", "show_plan"]
+
+_STYLE = {"error": "bold red", "warning": "yellow", "info": "dim"}
+_MARK = {"error": "✗", "warning": "!", "info": "·"}
+_MOST_DIFF_LINES = 60
+_INDENT = (0, 0, 0, 2)
+
+
+def show_plan(console: Console, plan: Plan, *, origin: str | None = None) -> None:
+    """Print the plan. `origin` says who named the targets, where that is not plain."""
+    for part in _parts(plan, origin):
+        console.print(part)
+
+
+def show_next(console: Console, lines: Sequence[tuple[str, str]]) -> None:
+    """Print what to run next: commands and what each does."""
+    console.print(_heading("Next"))
+    table = _grid()
+    for command, effect in lines:
+        table.add_row(Text(command, style="bold"), Text(effect, style="dim"))
+    console.print(_indented(table))
+
+
+def _parts(plan: Plan, origin: str | None) -> Iterator[RenderableType]:
+    yield _header(plan, origin)
+    if not plan.gpu_packages and not plan.findings:
+        yield Text("\nNothing here uses the GPU: no package of this environment carries GPU code.")
+    elif plan.status is Status.NOTHING_TO_DO:
+        yield Text("\n✓ Nothing to do: no error on any target.", style="bold green")
+        yield from _findings(plan, plan.findings, None)
+    elif plan.status is Status.PLANNED:
+        yield from _findings(
+            plan, [f for f in plan.findings if f not in plan.remaining], "Wrong now"
+        )
+        yield from _moves(plan)
+        yield from _diff(plan)
+        yield from _findings(plan, plan.remaining, "Stays")
+    else:
+        yield from _findings(plan, plan.findings, "Wrong now")
+        yield from _obstacles(plan)
+    yield from _footnotes(plan)
+
+
+def _header(plan: Plan, origin: str | None) -> RenderableType:
+    where = ", ".join(plan.selection.platforms)
+    extras = "".join(f", extra {extra}" for extra in plan.selection.extras)
+    table = _grid()
+    gpu = f", {count(plan.gpu_packages, 'GPU package')}" if plan.gpu_packages else ""
+    table.add_row(
+        Text("Project", style="dim"),
+        Text.assemble(
+            (plan.project, "bold"),
+            (f"  Python {plan.selection.python}, {where}{extras}{gpu}", "dim"),
+        ),
+    )
+    for number, target in enumerate(plan.targets):
+        named = f"  from {origin}" if origin and not number else ""
+        table.add_row(
+            Text("Target" if not number else "", style="dim"),
+            Text.assemble((target.label, "bold"), (named, "dim")),
+        )
+    return table
+
+
+def _findings(
+    plan: Plan, findings: Iterable[Finding], title: str | None
+) -> Iterator[RenderableType]:
+    groups = group(findings, [target.short for target in plan.targets])
+    # What nobody measured is told in one line at the end, not package by package.
+    told = [one for one in groups if one.severity != "info"]
+    if not told:
+        return
+    if title:
+        yield _heading(title)
+    table = _grid()
+    for one in told:
+        for position, fault in enumerate(one.faults):
+            if fault.severity != "info":
+                table.add_row(*_cells(one, fault, first=position == 0))
+    yield _indented(table)
+
+
+def _cells(one: Group, fault: Fault, *, first: bool) -> tuple[Text, Text, Text, Text]:
+    style = _STYLE[fault.severity]
+    said = Text(fault.message)
+    if fault.targets:
+        said.append(f" [{listed(fault.targets)}]", style="cyan")
+    if fault.fix:
+        said.append(f" → {fault.fix}", style="green")
+    if fault.evidence:
+        more = len(fault.evidence) - 1
+        source = fault.evidence[0]
+        said.append(
+            f"\n{source.kind.value}: {source.source}" + (f" and {more} more" if more else ""),
+            style="dim",
+        )
+    return (
+        Text(_MARK[fault.severity], style=style),
+        Text(one.title if first else "", style="bold"),
+        Text(fault.code, style="dim"),
+        said,
+    )
+
+
+def _moves(plan: Plan) -> Iterator[RenderableType]:
+    yield _heading(f"Moves together: {count(len(plan.moves), 'package')}")
+    table = _grid()
+    for move in sorted(plan.moves, key=lambda move: move.dragged):
+        table.add_row(
+            Text(move.package, style="" if move.dragged else "bold"),
+            Text(move.before or "new", style="dim"),
+            Text("→", style="dim"),
+            Text(move.after or "leaves", style="green" if move.after else "yellow"),
+            _reason(move),
+        )
+    yield _indented(table)
+
+
+def _reason(move: Move) -> Text:
+    extra = [part for part in (move.fork, move.index and f"index {move.index}") if part]
+    reason = Text(move.because, style="dim" if move.dragged else "")
+    if extra:
+        reason.append(f" ({', '.join(extra)})", style="cyan")
+    return reason
+
+
+def _diff(plan: Plan) -> Iterator[RenderableType]:
+    lines = plan.diff.splitlines()
+    if not lines:
+        return
+    yield _heading("Edits")
+    text = Text()
+    for line in lines[:_MOST_DIFF_LINES]:
+        style = "bold" if line.startswith(("+++", "---")) else _DIFF_STYLE.get(line[:1], "dim")
+        text.append(line + "\n", style=style)
+    if len(lines) > _MOST_DIFF_LINES:
+        text.append(f"… {len(lines) - _MOST_DIFF_LINES} more lines\n", style="dim")
+    text.rstrip()
+    yield _indented(text)
+
+
+_DIFF_STYLE = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def _obstacles(plan: Plan) -> Iterator[RenderableType]:
+    tried = f" ({count(plan.tried, 'combination')} tried)" if plan.tried else ""
+    yield Text(f"\n✗ No set of pins supports every target{tried}.", style="bold red")
+    if plan.obstacles:
+        yield _heading("Why not")
+        table = _grid()
+        for obstacle in plan.obstacles:
+            table.add_row(Text(_versions(obstacle), style="bold"), Text(obstacle.reason))
+        yield _indented(table)
+    if plan.lifts:
+        yield _heading("What would open a way")
+        yield _indented(Text("\n".join(f"· {lift}" for lift in plan.lifts), style="green"))
+
+
+def _versions(obstacle: Obstacle) -> str:
+    """ "torch 2.4.0 … 2.6.0 (7)": the ends of a group say as much as a list of thirty."""
+    versions = obstacle.versions
+    if len(versions) <= 3:
+        return f"{obstacle.package} {', '.join(versions)}".strip()
+    return f"{obstacle.package} {versions[0]} … {versions[-1]} ({len(versions)})"
+
+
+def _footnotes(plan: Plan) -> Iterator[RenderableType]:
+    table = _grid()
+    if plan.next_step:
+        step = plan.next_step
+        verb = "Then possible" if step.possible else "Not possible yet"
+        table.add_row(Text(verb, style="dim"), Text(f"{step.offer}: {step.reason}"))
+    if plan.unknown:
+        table.add_row(
+            Text("Not measured", style="dim"),
+            Text(
+                f"{listed(plan.unknown)}: nobody read these wheels, nothing is claimed about them"
+            ),
+        )
+    if plan.drift:
+        table.add_row(
+            Text("Also in uv.lock", style="dim"), Text("; ".join(plan.drift), style="dim")
+        )
+    for warning in plan.warnings:
+        table.add_row(Text("Note", style="yellow"), Text(warning))
+    if table.rows:
+        yield Text("")
+        yield table
+
+
+def download_words(plan: Plan) -> str:
+    """What `uv sync` will fetch for the plan, "" if that is not known."""
+    return f"fetches up to {size(plan.download)}" if plan.download else ""
+
+
+def _heading(text: str) -> Text:
+    return Text(f"\n{text}", style="bold underline")
+
+
+def _grid() -> Table:
+    return Table.grid(padding=(0, 2, 0, 0))
+
+
+def _indented(part: RenderableType) -> Padding:
+    return Padding(part, _INDENT)

@@ -1,0 +1,33 @@
+"""Numbers and lists in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["count", "listed", "size"]
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def size(number: int) -> str:
+    """Bytes as a person reads them, "3.1 GB": units of 1000, as uv and browsers count."""
+    value = float(number)
+    unit = 0
+    while value >= 999.5 and unit < len(_UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return (
+        f"{value:.1f} {_UNITS[unit]}"
+        if 0 < value < 9.95 and unit
+        else f"{value:.0f} {_UNITS[unit]}"
+    )
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """ "1 package", "3 packages"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(items: Sequence[str], most: int = 6) -> str:
+    """ "a, b, c and 4 more"."""
+    shown = ", ".join(items[:most])
+    return f"{shown} and {len(items) - most} more" if len(items) > most else shown
