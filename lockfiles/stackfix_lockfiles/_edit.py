@@ -1,0 +1,51 @@
+"""One edit, as data: it can be printed, stored in a plan, and applied to a later text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+__all__ = ["Edit", "EditKind"]
+
+
+class EditKind(StrEnum):
+    """What kind of thing is edited."""
+
+    REQUIREMENT = "requirement"
+    """An item of an array of requirement strings."""
+    INDEX = "index"
+    """A package index."""
+    SOURCE = "source"
+    """The source of a package."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One change of one file. `old` None adds, `new` None removes, both replace."""
+
+    kind: EditKind
+    file: Path
+    """Relative to the workspace root."""
+    table: str
+    """Dotted path of the array or table: `project.dependencies`, `tool.uv.index`."""
+    keys: tuple[str, ...]
+    """The same as keys."""
+    line: int | None
+    """1-based line of what is replaced or removed, in the file as it is now; None for additions."""
+    old: str | None
+    """A requirement string, or the TOML text of an index or source."""
+    new: str | None
+    why: str
+    index: int | None = None
+    """Position in the array, to tell equal strings apart."""
+    package: str | None = None
+    """The package whose source it is, as spelled in the file."""
+    comment: bool = False
+    """Whether `why` is written beside what is added."""
+
+    @property
+    def place(self) -> str:
+        """`pyproject.toml:12 project.dependencies`, for reports."""
+        where = str(self.file) if self.line is None else f"{self.file}:{self.line}"
+        return f"{where} {self.table}"

@@ -1,0 +1,292 @@
+"""Edits of a project's files: made as data, shown to the user, applied to the text later.
+
+Only the edited string changes; comments, order, layout, quotes and line endings stay. Every change
+is read back: if the result does not say exactly what was meant, nothing is returned.
+
+Constraints, overrides and sources go into the root's pyproject.toml even beside a uv.toml, because
+`uv lock` reads them from there only; an index goes into the uv.toml, which hides `[tool.uv]`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+
+from stackfix_lockfiles import _splice
+from stackfix_lockfiles._apply import apply_to_text
+from stackfix_lockfiles._edit import Edit, EditKind
+from stackfix_lockfiles._specifier import is_url, respecified
+from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.pyproject import Pyproject, TomlFile
+from stackfix_lockfiles.requirement import DeclaredRequirement, parse_requirement
+
+__all__ = [
+    "Edit",
+    "EditKind",
+    "add_constraint",
+    "add_index",
+    "add_override",
+    "add_source",
+    "apply_edits",
+    "remove_override",
+    "replace_requirement",
+]
+
+_CONSTRAINTS = ("tool", "uv", "constraint-dependencies")
+_OVERRIDES = ("tool", "uv", "override-dependencies")
+_SOURCES = ("tool", "uv", "sources")
+
+
+def replace_requirement(declared: DeclaredRequirement, new: str, *, why: str = "") -> Edit:
+    """Return the edit that gives a declared requirement another version specifier.
+
+    Args:
+        declared: of a `Project`.
+        new: a specifier (`>=2.8,<2.10`), or a requirement of the same package and extras, of
+            which the specifier is taken. Name spelling, extras and marker stay.
+        why: the reason, for reports.
+
+    Raises:
+        InputError: the requirement is a URL, or `new` names something else.
+    """
+
+    def refused(expected: str) -> InputError:
+        return InputError(declared.file, expected, place=declared.place, line=declared.line)
+
+    if is_url(declared.raw):
+        expected = f"expected a requirement with versions, found a URL: {declared.raw!r}"
+        raise refused(expected)
+    specifier = new
+    try:
+        SpecifierSet(new)
+    except InvalidSpecifier:
+        wanted = parse_requirement(new, declared.file, declared.place, declared.line)
+        own = declared.requirement
+        extras = {str(canonicalize_name(extra)) for extra in wanted.extras}
+        own_extras = {str(canonicalize_name(extra)) for extra in own.extras}
+        if canonicalize_name(wanted.name) != declared.name or (extras and extras != own_extras):
+            expected = f"expected a version of {own.name}, found {new!r}"
+            raise refused(expected) from None
+        specifier = _specifier_text(new, str(wanted.specifier))
+    try:
+        text = respecified(declared.raw, specifier)
+    except ValueError as error:
+        raise refused(str(error)) from None
+    return Edit(
+        kind=EditKind.REQUIREMENT,
+        file=declared.file,
+        table=declared.table,
+        keys=declared.keys,
+        line=declared.line,
+        index=declared.index,
+        old=declared.raw,
+        new=text,
+        why=why,
+    )
+
+
+def _specifier_text(requirement: str, fallback: str) -> str:
+    """Return the specifier in the order in which it was written: SpecifierSet sorts its clauses."""
+    body = requirement.split(";", 1)[0]
+    start = min((body.find(c) for c in "<>=!~" if c in body), default=-1)
+    return body[start:].strip(" ()") if start >= 0 else fallback
+
+
+def add_constraint(project: Project, requirement: str, *, why: str = "") -> Edit:
+    """Return the edit that adds to `tool.uv.constraint-dependencies`, or replaces a constraint of
+    the same package and marker. `why` becomes a comment beside a new one.
+
+    Raises:
+        InputError: it is no requirement.
+    """
+    return _add(project, project.constraints, _CONSTRAINTS, requirement, why)
+
+
+def add_override(project: Project, requirement: str, *, why: str = "") -> Edit:
+    """The same for `tool.uv.override-dependencies`."""
+    return _add(project, project.overrides, _OVERRIDES, requirement, why)
+
+
+def _add(
+    project: Project,
+    present: Iterable[DeclaredRequirement],
+    keys: tuple[str, ...],
+    requirement: str,
+    why: str,
+) -> Edit:
+    table = ".".join(keys)
+    wanted = parse_requirement(requirement, project.main.path, table, None)
+    name, marker = canonicalize_name(wanted.name), str(wanted.marker or "")
+    for declared in present:
+        if declared.name == name and str(declared.requirement.marker or "") == marker:
+            if is_url(declared.raw) or is_url(requirement):
+                return _replacement(declared, requirement, why)
+            return replace_requirement(declared, requirement, why=why)
+    return Edit(
+        kind=EditKind.REQUIREMENT,
+        file=project.main.path,
+        table=table,
+        keys=keys,
+        line=None,
+        old=None,
+        new=requirement,
+        why=why,
+        comment=bool(why),
+    )
+
+
+def _replacement(declared: DeclaredRequirement, new: str | None, why: str) -> Edit:
+    return Edit(
+        kind=EditKind.REQUIREMENT,
+        file=declared.file,
+        table=declared.table,
+        keys=declared.keys,
+        line=declared.line,
+        index=declared.index,
+        old=declared.raw,
+        new=new,
+        why=why,
+    )
+
+
+def remove_override(project: Project, name: str, *, why: str = "") -> tuple[Edit, ...]:
+    """Return the edits that remove every override of a package.
+
+    Raises:
+        InputError: there is none.
+    """
+    normal = canonicalize_name(name)
+    found = [declared for declared in project.overrides if declared.name == normal]
+    if not found:
+        table = ".".join(_OVERRIDES)
+        raise InputError(project.main.shown, f"expected an override of {name}", place=table)
+    return tuple(_replacement(declared, None, why) for declared in found)
+
+
+def add_index(
+    project: Project, name: str, url: str, *, explicit: bool = True, why: str = ""
+) -> Edit:
+    """Return the edit that adds a package index after those there are.
+
+    Raises:
+        InputError: another index has that name.
+    """
+    settings = project.uv_config
+    keys = (*settings.prefix, "index")
+    if (present := project.index(name)) is not None:
+        expected = f"expected a new name for an index, found {name!r}, which is {present.url}"
+        raise InputError(present.file, expected, place=".".join(keys), line=present.line)
+    table: dict[str, object] = {"name": name, "url": url}
+    if explicit:
+        table["explicit"] = True
+    return Edit(
+        kind=EditKind.INDEX,
+        file=settings.file.path,
+        table=".".join(keys),
+        keys=keys,
+        line=None,
+        old=None,
+        new=_splice.inline_table(table),
+        why=why,
+        comment=bool(why),
+    )
+
+
+def add_source(
+    project: Project,
+    package: str,
+    index: str,
+    *,
+    marker: str | None = None,
+    extra: str | None = None,
+    group: str | None = None,
+    file: Path | None = None,
+    why: str = "",
+) -> Edit:
+    """Return the edit that takes a package from the index of that name.
+
+    A source without or with the same marker, extra and group is replaced; others are kept beside.
+
+    Args:
+        project: the project.
+        package: its name.
+        index: the name of an index.
+        marker: where the source holds; None for everywhere.
+        extra: the extra it holds for.
+        group: the dependency group it holds for.
+        file: the member's pyproject.toml, relative to the root; None for the root's, whose
+            sources hold for all members without their own.
+        why: the reason, for reports.
+    """
+    home = project.main if file is None else project.file(file)
+    scope = {"marker": marker, "extra": extra, "group": group}
+    table: dict[str, object] = {"index": index}
+    table.update((key, value) for key, value in scope.items() if value is not None)
+    wanted = _splice.inline_table(table)
+    spelled = _spelling(home, package)
+    line, old = _present_source(home, spelled, scope)
+    return Edit(
+        kind=EditKind.SOURCE,
+        file=home.path,
+        table=".".join(_SOURCES),
+        keys=_SOURCES,
+        line=line,
+        old=old,
+        new=wanted,
+        why=why,
+        package=spelled,
+    )
+
+
+def _spelling(file: Pyproject, package: str) -> str:
+    normal = canonicalize_name(package)
+    names = file.table(*_SOURCES)
+    return next((name for name in names if canonicalize_name(name) == normal), package)
+
+
+def _present_source(
+    file: TomlFile, package: str, scope: Mapping[str, str | None]
+) -> tuple[int | None, str | None]:
+    """Return line and text of the source that one with this scope replaces."""
+    value = file.table(*_SOURCES).get(package)
+    entries = value if isinstance(value, list) else [value] if value is not None else []
+    for position, entry in enumerate(entries):
+        same = isinstance(entry, dict) and all(entry.get(key) == scope[key] for key in scope)
+        if same or not any(scope.values()):
+            path = (*_SOURCES, package, position) if isinstance(value, list) else ()
+            node = file.positions.find(*(path or (*_SOURCES, package)))
+            if node is not None and node.shape == "inline":
+                return file.positions.line(node.start), file.text[node.start : node.end]
+            if node is not None:
+                raise InputError(
+                    file.shown,
+                    f"expected the source of {package} as an inline table; edit it by hand",
+                    place=".".join((*_SOURCES, package)),
+                    line=file.positions.line(node.start),
+                )
+    return None, None
+
+
+def apply_edits(project: Project, edits: Iterable[Edit]) -> Mapping[Path, bytes]:
+    """Return the new bytes of each file that the edits change, by path relative to the root.
+
+    The edits of one file are applied one after another. Nothing is written.
+
+    Raises:
+        InputError: a file no longer has what an edit replaces, or cannot be edited safely.
+    """
+    files: dict[Path, TomlFile] = {file.path: file for file in project.files}
+    files[project.uv_config.file.path] = project.uv_config.file
+    by_file: dict[Path, list[Edit]] = {}
+    for edit in edits:
+        if edit.file not in files:
+            raise InputError(edit.file, "expected a file of this project")
+        by_file.setdefault(edit.file, []).append(edit)
+    return {
+        path: apply_to_text(files[path].text, wanted, files[path].shown).encode("utf-8")
+        for path, wanted in by_file.items()
+    }
