@@ -75,7 +75,7 @@ def _plan_and_write(choice: Choice, options: dict[str, Any], *, yes: bool, dry_r
 def _write_saved(folder: Path, project: Path, *, yes: bool, dry_run: bool) -> int:
     from stackfix.cli.asking import find_project
     from stackfix.report.saved import load_plan
-    from stackfix.report.wording import size
+    from stackfix.report.wording import clean, size
 
     _ask_is_possible(yes or dry_run)
     saved = load_plan(folder)
@@ -90,9 +90,9 @@ def _write_saved(folder: Path, project: Path, *, yes: bool, dry_run: bool) -> in
     explicit = named is not click.core.ParameterSource.DEFAULT
     root = find_project(project if explicit or not saved.root.is_dir() else saved.root).root
     for package, before, after in saved.moves:
-        click.echo(f"  {package}  {before or 'new'} → {after or 'leaves'}")
+        click.echo(clean(f"  {package}  {before or 'new'} → {after or 'leaves'}"))
     if saved.diff:
-        click.echo(saved.diff.rstrip("\n"))
+        click.echo(clean(saved.diff.rstrip("\n")))
     if _confirmed(saved.files, yes=yes, dry_run=dry_run):
         words = f"fetches up to {size(saved.download)}" if saved.download else ""
         _write(root, saved.files, saved.base, words)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from stackfix.report.plain import assemble, plain
 from stackfix.report.wording import count
 
 if TYPE_CHECKING:
@@ -27,28 +28,28 @@ def show_host(console: Console, host: Host) -> None:
         console.print(_cards(host))
     console.print(_system(host))
     for note in host.notes:
-        console.print(Text.assemble(("! ", "yellow"), note))
+        console.print(assemble(("! ", "yellow"), note))
 
 
 def _driver(host: Host) -> Text:
     if not host.cards:
         loaded = f", driver {host.driver} is loaded" if host.driver else ""
-        return Text(f"no NVIDIA card{loaded}", style="bold")
+        return plain(f"no NVIDIA card{loaded}", style="bold")
     cuda = f" (CUDA {host.cuda_driver})" if host.cuda_driver else ""
     driver = f"driver {host.driver}{cuda}" if host.driver else "no driver"
-    return Text.assemble((count(len(host.cards), "card"), "bold"), f", {driver}")
+    return assemble((count(len(host.cards), "card"), "bold"), f", {driver}")
 
 
 def _cards(host: Host) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for card in host.cards:
         table.add_row(
-            Text(f"  {card.index}", style="dim"),
-            Text(card.name, style="bold" if card.visible else "dim"),
-            Text(card.capability or "capability not known"),
-            Text(f"{card.memory / (1 << 30):.0f} GiB" if card.memory else ""),
-            Text(card.pci or "", style="dim"),
-            Text(_remark(card), style="yellow"),
+            plain(f"  {card.index}", style="dim"),
+            plain(card.name, style="bold" if card.visible else "dim"),
+            plain(card.capability or "capability not known"),
+            plain(f"{card.memory / (1 << 30):.0f} GiB" if card.memory else ""),
+            plain(card.pci or "", style="dim"),
+            plain(_remark(card), style="yellow"),
         )
     return table
 
@@ -69,7 +70,7 @@ def _system(host: Host) -> Text:
     parts += [
         name for name, holds in (("container", system.container), ("WSL", system.wsl)) if holds
     ]
-    text = Text(", ".join(parts), style="dim")
+    text = plain(", ".join(parts), style="dim")
     if system.shm is not None:
         small = host.cards and system.shm < _SMALL_SHM
         text.append(f", /dev/shm {_binary(system.shm)}", style="yellow" if small else "dim")

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from stackfix.plan.plan import Status
 from stackfix.report.groups import Fault, Group, group
+from stackfix.report.plain import assemble, plain
 from stackfix.report.wording import count, listed, size
 
 if TYPE_CHECKING:
@@ -38,16 +39,16 @@ def show_next(console: Console, lines: Sequence[tuple[str, str]]) -> None:
     console.print(_heading("Next"))
     table = _grid()
     for command, effect in lines:
-        table.add_row(Text(command, style="bold"), Text(effect, style="dim"))
+        table.add_row(plain(command, style="bold"), plain(effect, style="dim"))
     console.print(_indented(table))
 
 
 def _parts(plan: Plan, origin: str | None) -> Iterator[RenderableType]:
     yield _header(plan, origin)
     if not plan.gpu_packages and not plan.findings:
-        yield Text("\nNothing here uses the GPU: no package of this environment carries GPU code.")
+        yield plain("\nNothing here uses the GPU: no package of this environment carries GPU code.")
     elif plan.status is Status.NOTHING_TO_DO:
-        yield Text("\n✓ Nothing to do: no error on any target.", style="bold green")
+        yield plain("\n✓ Nothing to do: no error on any target.", style="bold green")
         yield from _findings(plan, plan.findings, None)
     elif plan.status is Status.PLANNED:
         yield from _findings(
@@ -68,8 +69,8 @@ def _header(plan: Plan, origin: str | None) -> RenderableType:
     table = _grid()
     gpu = f", {count(plan.gpu_packages, 'GPU package')}" if plan.gpu_packages else ""
     table.add_row(
-        Text("Project", style="dim"),
-        Text.assemble(
+        plain("Project", style="dim"),
+        assemble(
             (plan.project, "bold"),
             (f"  Python {plan.selection.python}, {where}{extras}{gpu}", "dim"),
         ),
@@ -77,8 +78,8 @@ def _header(plan: Plan, origin: str | None) -> RenderableType:
     for number, target in enumerate(plan.targets):
         named = f"  from {origin}" if origin and not number else ""
         table.add_row(
-            Text("Target" if not number else "", style="dim"),
-            Text.assemble((target.label, "bold"), (named, "dim")),
+            plain("Target" if not number else "", style="dim"),
+            assemble((target.label, "bold"), (named, "dim")),
         )
     return table
 
@@ -103,22 +104,20 @@ def _findings(
 
 def _cells(one: Group, fault: Fault, *, first: bool) -> tuple[Text, Text, Text, Text]:
     style = _STYLE[fault.severity]
-    said = Text(fault.message)
+    said = plain(fault.message)
     if fault.targets:
-        said.append(f" [{listed(fault.targets)}]", style="cyan")
+        said.append_text(plain(f" [{listed(fault.targets)}]", style="cyan"))
     if fault.fix:
-        said.append(f" → {fault.fix}", style="green")
+        said.append_text(plain(f" → {fault.fix}", style="green"))
     if fault.evidence:
         more = len(fault.evidence) - 1
         source = fault.evidence[0]
-        said.append(
-            f"\n{source.kind.value}: {source.source}" + (f" and {more} more" if more else ""),
-            style="dim",
-        )
+        others = f" and {more} more" if more else ""
+        said.append_text(plain(f"\n{source.kind.value}: {source.source}{others}", style="dim"))
     return (
-        Text(_MARK[fault.severity], style=style),
-        Text(one.title if first else "", style="bold"),
-        Text(fault.code, style="dim"),
+        plain(_MARK[fault.severity], style=style),
+        plain(one.title if first else "", style="bold"),
+        plain(fault.code, style="dim"),
         said,
     )
 
@@ -128,10 +127,10 @@ def _moves(plan: Plan) -> Iterator[RenderableType]:
     table = _grid()
     for move in sorted(plan.moves, key=lambda move: move.dragged):
         table.add_row(
-            Text(move.package, style="" if move.dragged else "bold"),
-            Text(move.before or "new", style="dim"),
-            Text("→", style="dim"),
-            Text(move.after or "leaves", style="green" if move.after else "yellow"),
+            plain(move.package, style="" if move.dragged else "bold"),
+            plain(move.before or "new", style="dim"),
+            plain("→", style="dim"),
+            plain(move.after or "leaves", style="green" if move.after else "yellow"),
             _reason(move),
         )
     yield _indented(table)
@@ -139,9 +138,9 @@ def _moves(plan: Plan) -> Iterator[RenderableType]:
 
 def _reason(move: Move) -> Text:
     extra = [part for part in (move.fork, move.index and f"index {move.index}") if part]
-    reason = Text(move.because, style="dim" if move.dragged else "")
+    reason = plain(move.because, style="dim" if move.dragged else "")
     if extra:
-        reason.append(f" ({', '.join(extra)})", style="cyan")
+        reason.append_text(plain(f" ({', '.join(extra)})", style="cyan"))
     return reason
 
 
@@ -153,9 +152,9 @@ def _diff(plan: Plan) -> Iterator[RenderableType]:
     text = Text()
     for line in lines[:_MOST_DIFF_LINES]:
         style = "bold" if line.startswith(("+++", "---")) else _DIFF_STYLE.get(line[:1], "dim")
-        text.append(line + "\n", style=style)
+        text.append_text(plain(line + "\n", style=style))
     if len(lines) > _MOST_DIFF_LINES:
-        text.append(f"… {len(lines) - _MOST_DIFF_LINES} more lines\n", style="dim")
+        text.append_text(plain(f"… {len(lines) - _MOST_DIFF_LINES} more lines\n", style="dim"))
     text.rstrip()
     yield _indented(text)
 
@@ -165,16 +164,16 @@ _DIFF_STYLE = {"+": "green", "-": "red", "@": "cyan"}
 
 def _obstacles(plan: Plan) -> Iterator[RenderableType]:
     tried = f" ({count(plan.tried, 'combination')} tried)" if plan.tried else ""
-    yield Text(f"\n✗ No set of pins supports every target{tried}.", style="bold red")
+    yield plain(f"\n✗ No set of pins supports every target{tried}.", style="bold red")
     if plan.obstacles:
         yield _heading("Why not")
         table = _grid()
         for obstacle in plan.obstacles:
-            table.add_row(Text(_versions(obstacle), style="bold"), Text(obstacle.reason))
+            table.add_row(plain(_versions(obstacle), style="bold"), plain(obstacle.reason))
         yield _indented(table)
     if plan.lifts:
         yield _heading("What would open a way")
-        yield _indented(Text("\n".join(f"· {lift}" for lift in plan.lifts), style="green"))
+        yield _indented(plain("\n".join(f"· {lift}" for lift in plan.lifts), style="green"))
 
 
 def _versions(obstacle: Obstacle) -> str:
@@ -190,22 +189,22 @@ def _footnotes(plan: Plan) -> Iterator[RenderableType]:
     if plan.next_step:
         step = plan.next_step
         verb = "Then possible" if step.possible else "Not possible yet"
-        table.add_row(Text(verb, style="dim"), Text(f"{step.offer}: {step.reason}"))
+        table.add_row(plain(verb, style="dim"), plain(f"{step.offer}: {step.reason}"))
     if plan.unknown:
         table.add_row(
-            Text("Not measured", style="dim"),
-            Text(
+            plain("Not measured", style="dim"),
+            plain(
                 f"{listed(plan.unknown)}: nobody read these wheels, nothing is claimed about them"
             ),
         )
     if plan.drift:
         table.add_row(
-            Text("Also in uv.lock", style="dim"), Text("; ".join(plan.drift), style="dim")
+            plain("Also in uv.lock", style="dim"), plain("; ".join(plan.drift), style="dim")
         )
     for warning in plan.warnings:
-        table.add_row(Text("Note", style="yellow"), Text(warning))
+        table.add_row(plain("Note", style="yellow"), plain(warning))
     if table.rows:
-        yield Text("")
+        yield plain("")
         yield table
 
 
@@ -215,7 +214,7 @@ def download_words(plan: Plan) -> str:
 
 
 def _heading(text: str) -> Text:
-    return Text(f"\n{text}", style="bold underline")
+    return plain(f"\n{text}", style="bold underline")
 
 
 def _grid() -> Table:

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["count", "listed", "size"]
+__all__ = ["clean", "count", "listed", "size"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def clean(text: str) -> str:
+    """`text` with its control characters spelt out: a lock or a plan can come from anywhere, and
+    a terminal obeys what it is sent. Line breaks and tabs stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character
+        if character.isprintable() or character in "\n\t"
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )
 
 
 def size(number: int) -> str:

@@ -1,0 +1,37 @@
+"""Findings gathered by package."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stackfix.report.groups import group
+from tests.resolver.report.examples import JIT, MATRIX, NO_CODE, OTHER, PARTIAL, TARGET
+
+BOTH = [TARGET.short, OTHER.short]
+
+
+def test_a_package_is_one_group_with_its_worst_fault_first() -> None:
+    groups = group([MATRIX, JIT, PARTIAL], BOTH)
+    assert [(one.title, [fault.code for fault in one.faults]) for one in groups] == [
+        ("nvidia-cudnn-cu12 9.5.1.17", ["SF103", "SF104"]),
+        ("jax-cuda12-plugin 0.5.3", ["SF102"]),
+    ]
+
+
+def test_the_title_is_not_said_twice() -> None:
+    (one,) = group([NO_CODE], BOTH)
+    assert one.faults[0].message.startswith("has no code for")
+
+
+def test_a_fault_on_every_target_names_none() -> None:
+    (one,) = group([NO_CODE, replace(NO_CODE, target=OTHER)], BOTH)
+    assert one.faults[0].targets == ()
+
+
+def test_a_fault_on_some_targets_names_them() -> None:
+    (one,) = group([NO_CODE], BOTH)
+    assert one.faults[0].targets == ("RTX 5090",)
+
+
+def test_two_versions_of_a_package_are_two_groups() -> None:
+    assert len(group([NO_CODE, replace(NO_CODE, version="2.6.0")], BOTH)) == 2

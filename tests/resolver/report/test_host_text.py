@@ -1,0 +1,35 @@
+"""A host as a person reads it."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+from rich.console import Console
+
+from stackfix.host.host import Host
+from stackfix.report.host_text import show_host
+from tests.resolver.host.test_document import HOST
+
+
+def shown(host: Host) -> str:
+    file = io.StringIO()
+    show_host(Console(file=file, width=120, markup=False, highlight=False), host)
+    return " ".join(file.getvalue().split())
+
+
+def test_cards_driver_and_surroundings_are_shown() -> None:
+    text = shown(HOST)
+    assert "2 cards, driver 570.133.07 (CUDA 12.8)" in text
+    assert "0 NVIDIA GeForce RTX 5090 12.0 32 GiB" in text
+    assert "hidden by CUDA_VISIBLE_DEVICES" in text
+    assert "! a note" in text
+
+
+def test_small_shared_memory_is_pointed_out_where_there_are_cards() -> None:
+    assert "/dev/shm 64 MiB (small" in shown(HOST)
+    assert "(small" not in shown(replace(HOST, cards=()))
+
+
+def test_a_machine_without_a_card_says_so() -> None:
+    assert shown(replace(HOST, cards=(), driver=None)).startswith("no NVIDIA card linux_x86_64")

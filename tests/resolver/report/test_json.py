@@ -1,0 +1,65 @@
+"""What the JSON promises: the published schemas hold, and say all that the plan knows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from stackfix.host.document import to_document
+from stackfix.plan.plan import Plan
+from stackfix.report.json import dump, plan_document, schema
+from tests.resolver.host.test_document import HOST
+from tests.resolver.report import examples
+
+PLANS = [examples.PLANNED, examples.NOTHING, examples.NO_GPU, examples.IMPOSSIBLE]
+
+
+def valid(name: str, document: dict[str, Any]) -> None:
+    rules = schema(name)
+    jsonschema.Draft202012Validator.check_schema(rules)
+    jsonschema.validate(document, rules, cls=jsonschema.Draft202012Validator)
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: str(plan.status))
+def test_a_plan_keeps_to_its_schema(plan: Plan) -> None:
+    valid("plan-1", json.loads(dump(plan_document(plan))))
+
+
+def test_a_host_keeps_to_its_schema() -> None:
+    valid("host-1", json.loads(dump(to_document(HOST))))
+
+
+@pytest.mark.parametrize("key", ["status", "targets", "findings", "moves", "knowledge"])
+def test_the_schema_misses_what_is_missing(key: str) -> None:
+    document = plan_document(examples.PLANNED)
+    del document[key]
+    with pytest.raises(jsonschema.ValidationError):
+        valid("plan-1", document)
+
+
+def test_the_schema_refuses_what_it_does_not_know() -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        valid("plan-1", plan_document(examples.PLANNED) | {"extra": 1})
+
+
+def test_a_finding_names_its_target_by_the_targets_label() -> None:
+    document = plan_document(examples.PLANNED)
+    labels = {target["label"] for target in document["targets"]}
+    assert {finding["target"] for finding in document["findings"]} <= labels
+
+
+def test_a_move_says_from_to_why_and_where() -> None:
+    move = plan_document(examples.PLANNED)["moves"][1]
+    assert (move["package"], move["from"], move["to"]) == ("torch", "2.7.1", "2.8.0")
+    assert (move["because"], move["index"]) == ("SF101: no code for 12.0", "cu128")
+    assert move["edits"][0]["old"] == "torch==2.7.1"
+    assert move["edits"][0]["line"] == 1
+
+
+def test_evidence_keeps_its_digest_and_words() -> None:
+    measured, documented = plan_document(examples.PLANNED)["findings"][0]["evidence"]
+    assert measured["sha256"] == "ab" * 32
+    assert documented["words"] == "9.5.1: up to 9.0"
