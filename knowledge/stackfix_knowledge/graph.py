@@ -1,0 +1,163 @@
+"""The compatibility graph: the one entry point to everything that is known."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from stackfix_knowledge.advisories import Advisory, AdvisoryTable
+from stackfix_knowledge.couplings import Collision, Coupling, CouplingTable, RuntimeCheck
+from stackfix_knowledge.cuda import CudaTable
+from stackfix_knowledge.gpus import GpuTable
+from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.overlay import Overlay
+from stackfix_knowledge.packages import PackageTable
+from stackfix_knowledge.reader import facts_folder
+from stackfix_knowledge.release import Release
+from stackfix_knowledge.store import WheelStore
+from stackfix_knowledge.vendor import VendorMatrix, VendorTable
+
+__all__ = ["Graph"]
+
+
+class Graph:
+    """All facts, read when they are first asked for and then kept.
+
+    What is not known is None or empty, never guessed; the caller says "unknown". Package names
+    are normalised ones, as in locks.
+    """
+
+    def __init__(self, overlays: Sequence[Overlay] = ()) -> None:
+        self._overlays = tuple(overlays)
+        self._releases: dict[str, tuple[Release, ...]] = {}
+        self._wheels = WheelStore(self._overlays)
+
+    @classmethod
+    def load(cls, overlays: Sequence[Path] = ()) -> Graph:
+        """The shipped facts, with those of `overlays` on top, later files over earlier ones.
+
+        Raises FactsError, whose text is one line, if an overlay is not usable as it is.
+        """
+        graph = cls([Overlay.read(path) for path in overlays])
+        graph._wheels.check_overlays()
+        return graph
+
+    @cached_property
+    def version(self) -> str:
+        """Date and digest of the facts, such as "2026-11-30-4f1d2c3b"; differs with overlays."""
+        digest = hashlib.blake2b(digest_size=4)
+        for path in sorted(facts_folder().rglob("*.toml")):
+            digest.update(path.name.encode())
+            digest.update(path.read_bytes())
+        for overlay in self._overlays:
+            digest.update(overlay.path.read_bytes())
+        return f"{self._wheels.date()}-{digest.hexdigest()}"
+
+    @cached_property
+    def gpus(self) -> GpuTable:
+        """Cards by name."""
+        return GpuTable.load([gpu for overlay in self._overlays for gpu in overlay.gpus])
+
+    @cached_property
+    def cuda(self) -> CudaTable:
+        """Toolkits, drivers and compute capabilities."""
+        return CudaTable.load()
+
+    @cached_property
+    def packages(self) -> PackageTable:
+        """Which packages are part of the stack. Packages of overlays count as such."""
+        table = PackageTable.load()
+        return table.with_own(
+            name for overlay in self._overlays for name in overlay.packages if name not in table
+        )
+
+    @cached_property
+    def indexes(self) -> IndexTable:
+        """PyTorch's own indexes."""
+        return IndexTable.load()
+
+    def releases(self, name: str) -> tuple[Release, ...]:
+        """Every known release of a package, ascending, those of PyTorch's indexes among them."""
+        if name not in self._releases:
+            known = {release.version: release for release in self._documented(name)}
+            known.update((release.version, release) for release in self._wheels.releases(name))
+            self._releases[name] = tuple(known[version] for version in sorted(known))
+        return self._releases[name]
+
+    def release(self, name: str, version: Version | str) -> Release | None:
+        """One release, or None if it is not known.
+
+        A local part finds the release of PyTorch's index of that name ("2.7.1+cu128"). Trailing
+        zeros do not count.
+        """
+        wanted = self._wheels.version(version)
+        if wanted is None:
+            return None
+        measured = self._wheels.release(name, wanted)
+        if measured is not None or wanted.local is None:
+            return measured
+        return next((r for r in self._documented(name) if r.version == wanted), None)
+
+    def matrix(self, name: str, version: Version | str) -> VendorMatrix | None:
+        """What the vendor documents for this release of a library package; None if unread."""
+        package = self.packages.get(name)
+        wanted = self._wheels.version(version)
+        if package is None or wanted is None or package.cuda_major is None:
+            return None
+        if package.provides != self._cudnn.library:
+            return None
+        return self._cudnn.matrix(wanted, package.cuda_major)
+
+    def couplings(self, name: str) -> tuple[Coupling, ...]:
+        """What this package needs although its metadata does not say so."""
+        return self._couplings.of(name)
+
+    def runtime_checks(self, name: str) -> tuple[RuntimeCheck, ...]:
+        """Libraries whose version this package checks when it runs."""
+        return self._couplings.checks_of(name)
+
+    def collisions(self, name: str) -> tuple[Collision, ...]:
+        """Packages that install a file which this package installs too, each seen from it."""
+        known = self._couplings.collisions_of(name)
+        others = {collision.other for collision in known}
+        measured = tuple(
+            Collision(
+                package=name,
+                versions=SpecifierSet(),
+                other=other,
+                other_versions=SpecifierSet(),
+                path="files of the same name",
+                evidence=evidence,
+            )
+            for other, evidence in self._wheels.collisions(name).items()
+            if other not in others
+        )
+        return (*known, *measured)
+
+    def advisories(self, name: str) -> tuple[Advisory, ...]:
+        """Known bugs of this package."""
+        return self._advisories.of(name)
+
+    def advisory(self, identifier: str) -> Advisory | None:
+        """The advisory of that id."""
+        return self._advisories.get(identifier)
+
+    def _documented(self, name: str) -> tuple[Release, ...]:
+        return self.indexes.releases(name) if name in IndexTable.PACKAGES else ()
+
+    @cached_property
+    def _cudnn(self) -> VendorTable:
+        return VendorTable.load("cudnn")
+
+    @cached_property
+    def _couplings(self) -> CouplingTable:
+        return CouplingTable.load(c for overlay in self._overlays for c in overlay.couplings)
+
+    @cached_property
+    def _advisories(self) -> AdvisoryTable:
+        return AdvisoryTable.load(a for overlay in self._overlays for a in overlay.advisories)

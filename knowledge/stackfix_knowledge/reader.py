@@ -1,0 +1,258 @@
+"""Typed access to TOML facts, with the path of a fault in the error.
+
+Every table of the graph is read through `Entry`. A wrong fact is reported in one line that names
+the file, the place in it and what was expected there, whether the file is our own or a project's.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+import rtoml
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from stackfix_knowledge.capability import ComputeCapability
+from stackfix_knowledge.driver import DriverVersion
+from stackfix_knowledge.evidence import Evidence, EvidenceKind
+
+__all__ = ["Entry", "FactsError", "Sources", "facts_folder", "read_facts", "read_file"]
+
+Parsed = TypeVar("Parsed")
+Sources = Mapping[str, Evidence]
+
+
+class FactsError(Exception):
+    """A facts file that cannot be used. `str()` is the one line to show."""
+
+    def __init__(self, file: str, place: str, expected: str) -> None:
+        self.file = file
+        """The file at fault, as the user knows it."""
+        self.place = place
+        """Where in it ("gpus[3].capability"); empty for the file as a whole."""
+        self.expected = expected
+        """What should be there."""
+        where = f"{file}: {place}" if place else file
+        super().__init__(f"{where}: expected {expected}")
+
+
+def facts_folder() -> Path:
+    """The folder of the facts that ship with the program."""
+    return Path(str(files("stackfix_knowledge"))) / "facts"
+
+
+def read_facts(name: str) -> Entry:
+    """Read one of the shipped facts files, `name` relative to the facts folder."""
+    return read_file(facts_folder() / name, shown_as=name)
+
+
+def read_file(path: Path, *, shown_as: str | None = None) -> Entry:
+    """Read a TOML file. Raises FactsError if it cannot be read or is not TOML."""
+    shown = shown_as or str(path)
+    try:
+        data = rtoml.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FactsError(shown, "", f"a readable file ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise FactsError(shown, "", "UTF-8 text") from error
+    except rtoml.TomlParsingError as error:
+        reason = " ".join(str(error).split())
+        raise FactsError(shown, "", f"valid TOML ({reason})") from error
+    return Entry(data, shown)
+
+
+class Entry:
+    """One TOML table: its values by key, typed and checked."""
+
+    __slots__ = ("data", "file", "place")
+
+    def __init__(self, data: Mapping[str, Any], file: str, place: str = "") -> None:
+        self.data = data
+        self.file = file
+        self.place = place
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.data
+
+    def fault(self, key: str, expected: str) -> FactsError:
+        """The error for this key, ready to be raised."""
+        return FactsError(self.file, self._at(key), expected)
+
+    def only(self, *keys: str) -> None:
+        """Refuse any other key: a misspelt key would otherwise be a fact silently lost."""
+        for key in self.data:
+            if key not in keys:
+                raise self.fault(key, f"one of the keys {', '.join(sorted(keys))}")
+
+    def text(self, key: str) -> str:
+        value = self.data.get(key)
+        if not isinstance(value, str) or not value:
+            raise self.fault(key, "a text")
+        return value
+
+    def optional_text(self, key: str) -> str | None:
+        return self.text(key) if key in self.data else None
+
+    def date(self, key: str) -> str | None:
+        """A date as "2026-11-30", from a TOML date or a text of that form; None if absent."""
+        value = self.data.get(key)
+        if value is None or isinstance(value, datetime.date):
+            return None if value is None else value.isoformat()
+        if isinstance(value, str) and _is_date(value):
+            return value
+        raise self.fault(key, 'a date such as "2026-11-30"')
+
+    def integer(self, key: str) -> int:
+        value = self.data.get(key)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self.fault(key, "a whole number")
+        return value
+
+    def optional_integer(self, key: str) -> int | None:
+        return self.integer(key) if key in self.data else None
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        value = self.data.get(key, default)
+        if not isinstance(value, bool):
+            raise self.fault(key, "true or false")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts; a single text counts as a list of one; empty if absent."""
+        value = self.data.get(key, ())
+        if isinstance(value, str):
+            value = (value,)
+        if not isinstance(value, list | tuple):
+            raise self.fault(key, "a list of texts")
+        for index, item in enumerate(value):
+            if not isinstance(item, str):
+                raise self.fault(f"{key}[{index}]", "a text")
+        return tuple(value)
+
+    def mapping(self, key: str) -> Mapping[str, Any]:
+        value = self.data.get(key, {})
+        if not isinstance(value, dict):
+            raise self.fault(key, "a table")
+        return value
+
+    def entry(self, key: str) -> Entry:
+        """The table under `key`; an empty one if absent."""
+        return Entry(self.mapping(key), self.file, self._at(key))
+
+    def entries(self, key: str) -> Iterator[Entry]:
+        """The tables of the array under `key`; none if absent."""
+        value = self.data.get(key, [])
+        if not isinstance(value, list):
+            raise self.fault(key, "a list of tables")
+        for index, item in enumerate(value):
+            if not isinstance(item, dict):
+                raise self.fault(f"{key}[{index}]", "a table")
+            yield Entry(item, self.file, self._at(f"{key}[{index}]"))
+
+    def capability(self, key: str) -> ComputeCapability:
+        return self._parsed(key, self.text(key), _capability, 'a compute capability such as "12.0"')
+
+    def capabilities(self, key: str) -> frozenset[ComputeCapability]:
+        return frozenset(
+            self._parsed(f"{key}[{index}]", item, _capability, 'a compute capability like "12.0"')
+            for index, item in enumerate(self.texts(key))
+        )
+
+    def version(self, key: str) -> Version:
+        return self._parsed(key, self.text(key), _version, 'a version such as "9.5.1.17"')
+
+    def optional_version(self, key: str) -> Version | None:
+        return self.version(key) if key in self.data else None
+
+    def versions(self, key: str) -> tuple[Version, ...]:
+        return tuple(
+            self._parsed(f"{key}[{index}]", item, _version, 'a version such as "9.5.1.17"')
+            for index, item in enumerate(self.texts(key))
+        )
+
+    def specifiers(self, key: str) -> SpecifierSet:
+        """Version specifiers; the empty text admits every version."""
+        value = self.data.get(key, "")
+        if not isinstance(value, str):
+            raise self.fault(key, 'version specifiers such as ">=2.7,<2.8"')
+        return self._parsed(key, value, _specifiers, 'version specifiers such as ">=2.7,<2.8"')
+
+    def optional_specifiers(self, key: str) -> SpecifierSet | None:
+        return self.specifiers(key) if key in self.data else None
+
+    def driver(self, key: str) -> DriverVersion | None:
+        """A driver version; None if absent."""
+        if key not in self.data:
+            return None
+        return self._parsed(key, self.text(key), DriverVersion, 'a driver such as "570.133.07"')
+
+    def sources(self) -> Sources:
+        """The `[sources.NAME]` tables of a file: evidence by name, for `evidence` to refer to."""
+        table = self.entry("sources")
+        return {name: table.entry(name).as_evidence() for name in table.data}
+
+    def evidence(self, sources: Sources) -> tuple[Evidence, ...]:
+        """What `source` names, in order. Raises if it names nothing: no evidence, no fact."""
+        names = self.texts("source")
+        if not names:
+            raise self.fault("source", "the name of at least one of the file's sources")
+        for name in names:
+            if name not in sources:
+                raise self.fault("source", f"a name under [sources], not {name!r}")
+        return tuple(sources[name] for name in names)
+
+    def as_evidence(self) -> Evidence:
+        """Read this table itself as one piece of evidence."""
+        self.only("kind", "where", "date", "sha256", "words", "confirmed")
+        kinds = ", ".join(kind.value for kind in EvidenceKind)
+        return Evidence(
+            kind=self._parsed("kind", self.text("kind"), EvidenceKind, f"one of {kinds}"),
+            source=self.text("where"),
+            date=self.date("date"),
+            sha256=self.optional_text("sha256"),
+            words=self.optional_text("words"),
+            confirmed=self.flag("confirmed") if "confirmed" in self.data else None,
+        )
+
+    def _at(self, key: str) -> str:
+        return f"{self.place}.{key}" if self.place else key
+
+    def _parsed(self, key: str, text: str, parse: Callable[[str], Parsed], expected: str) -> Parsed:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise self.fault(key, f"{expected}, not {text!r}") from error
+
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+@cache
+def _capability(text: str) -> ComputeCapability:
+    return ComputeCapability.parse(text)
+
+
+@cache
+def _version(text: str) -> Version:
+    try:
+        return Version(text)
+    except InvalidVersion as error:
+        raise ValueError(text) from error
+
+
+@cache
+def _specifiers(text: str) -> SpecifierSet:
+    try:
+        return SpecifierSet(text)
+    except InvalidSpecifier as error:
+        raise ValueError(text) from error
