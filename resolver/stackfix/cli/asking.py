@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -81,10 +81,9 @@ def request_of(
         project=project,
         graph=graph,
         targets=selected.targets,
-        platforms=choice.platforms or None,
         python=choice.python,
         extras=choice.extras,
-        groups=_groups(choice, project),
+        groups=choice.groups,
         all_extras=choice.all_extras,
         strategy=Strategy(strategy),
         keep=keep,
@@ -93,16 +92,3 @@ def request_of(
         offline=choice.offline,
     )
     return request, selected
-
-
-def _groups(choice: Choice, project: Project) -> tuple[str, ...] | None:
-    """As uv reads it: named groups join the default ones. None: the default ones alone."""
-    if not choice.groups and not choice.no_groups:
-        return None
-    defaults = project.default_groups
-    if defaults == "all":
-        declared: Mapping[str, Any] = project.main.table("dependency-groups")
-        defaults = tuple(declared)
-    left_out = set(choice.no_groups)
-    named = dict.fromkeys((*defaults, *choice.groups))
-    return tuple(name for name in named if name not in left_out)

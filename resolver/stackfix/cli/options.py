@@ -26,7 +26,6 @@ class Choice:
     python: str | None
     extras: tuple[str, ...]
     groups: tuple[str, ...]
-    no_groups: tuple[str, ...]
     all_extras: bool
     offline: bool
 
@@ -100,14 +99,11 @@ _TARGET = (
     click.option("--extra", "extras", multiple=True, metavar="NAME", help="Include this extra."),
     click.option("--all-extras", is_flag=True, help="Include every extra."),
     click.option(
-        "--group", "groups", multiple=True, metavar="NAME", help="Include this dependency group."
-    ),
-    click.option(
-        "--no-group",
-        "no_groups",
+        "--group",
+        "groups",
         multiple=True,
         metavar="NAME",
-        help="Leave this dependency group out.",
+        help="Include this dependency group beside the default ones.",
     ),
 )
 

@@ -45,7 +45,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
             "platforms": list(plan.selection.platforms),
             "python": plan.selection.python,
             "extras": list(plan.selection.extras),
-            "groups": None if plan.selection.groups is None else list(plan.selection.groups),
+            "groups": list(plan.selection.groups),
         },
         "findings": [finding_document(finding) for finding in plan.findings],
         "moves": [_move(move) for move in plan.moves],

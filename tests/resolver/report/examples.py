@@ -11,7 +11,7 @@ from stackfix.rules.finding import Finding, Severity
 from stackfix.targets.parse import parse_target
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.gpus import GpuTable
-from stackfix_lockfiles.edits import Edit
+from stackfix_lockfiles.edits import Edit, EditKind
 
 GPUS = GpuTable.load()
 TARGET = parse_target("RTX 5090:4@570.133.07", GPUS)
@@ -81,8 +81,10 @@ DRIVER = Finding(
 OLD = b'dependencies = ["torch==2.7.1"]\n'
 NEW = b'dependencies = ["torch==2.8.0"]\n'
 EDIT = Edit(
+    kind=EditKind.REQUIREMENT,
     file=Path("pyproject.toml"),
     table="project.dependencies",
+    keys=("project", "dependencies"),
     line=1,
     old="torch==2.7.1",
     new="torch==2.8.0",
