@@ -9,7 +9,7 @@ from typing import Any
 from stackfix_lockfiles import _splice
 from stackfix_lockfiles._edit import Edit, EditKind
 from stackfix_lockfiles._source import Node, SourceMap
-from stackfix_lockfiles._specifier import is_url, respecified
+from stackfix_lockfiles._specifier import is_url, respecified, specifier_of
 from stackfix_lockfiles._toml import loads
 from stackfix_lockfiles.errors import InputError
 
@@ -100,19 +100,13 @@ def _rewritten(token: str, edit: Edit) -> str:
     new = str(edit.new)
     if not is_url(new):
         try:
-            inner = respecified(token[width:-width], _specifier(new))
+            inner = respecified(token[width:-width], specifier_of(new))
             rewritten = token[:width] + inner + token[-width:]
             if loads(f"value = {rewritten}", "value")["value"] == new:
                 return rewritten
         except (ValueError, InputError):
             pass
     return _splice.requoted(new, token)
-
-
-def _specifier(requirement: str) -> str:
-    from packaging.requirements import Requirement
-
-    return str(Requirement(requirement).specifier)
 
 
 def _array(document: dict[str, Any], keys: tuple[str, ...]) -> list[Any]:
@@ -129,7 +123,7 @@ def _index(text: str, edit: Edit) -> str:
     if node is not None and node.shape == "array":
         return _splice.append_item(text, edit.keys, str(edit.new), None)
     table = loads(f"table = {edit.new}", "index")["table"]
-    lines = [f"{key} = {_splice._inline_value(value)}" for key, value in table.items()]
+    lines = [f"{key} = {_splice.inline_value(value)}" for key, value in table.items()]
     return _splice.append_table(text, edit.keys, lines)
 
 

@@ -6,7 +6,7 @@ import re
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-__all__ = ["is_url", "respecified"]
+__all__ = ["is_url", "respecified", "specifier_of"]
 
 _SHAPE = re.compile(
     r"""
@@ -26,6 +26,18 @@ _CLAUSE = re.compile(r"(===|==|~=|!=|<=|>=|<|>)(\s*)(\S.*)", re.DOTALL)
 def is_url(raw: str) -> bool:
     """Return whether the requirement names a URL (`torch @ https://…`) instead of versions."""
     return _URL.match(raw) is not None
+
+
+def specifier_of(requirement: str) -> str:
+    """Return a requirement's specifier as written; `packaging` would sort its clauses.
+
+    Raises:
+        ValueError: it has a URL, or no readable form.
+    """
+    found = None if is_url(requirement) else _SHAPE.fullmatch(requirement)
+    if found is None:
+        raise ValueError(f"expected a requirement with versions, found {requirement!r}")
+    return found["spec"].strip()
 
 
 def respecified(raw: str, specifier: str) -> str:
@@ -66,7 +78,7 @@ def _styled(specifier: str, old: str) -> str:
     first = _CLAUSE.match(old.split(",", 1)[0].strip())
     between = first[2] if first else ""
     comma = re.search(r"\s*,\s*", old)
-    joint = comma[0] if comma else ","
+    joint = comma[0] if comma else ", " if between else ","
     clauses = []
     for clause in specifier.split(","):
         found = _CLAUSE.fullmatch(clause.strip())

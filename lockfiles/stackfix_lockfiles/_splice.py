@@ -14,7 +14,11 @@ from stackfix_lockfiles._source import Header, Node, SourceMap
 __all__ = [
     "append_item",
     "append_table",
+    "inline_table",
+    "inline_value",
     "insert_key",
+    "key_text",
+    "newline",
     "quoted",
     "remove_item",
     "replace_span",
@@ -52,11 +56,12 @@ def key_text(keys: Keys) -> str:
 
 def inline_table(table: Mapping[str, object]) -> str:
     """Return `{ index = "pytorch", marker = "…" }`."""
-    pairs = (f"{key_text((key,))} = {_inline_value(value)}" for key, value in table.items())
+    pairs = (f"{key_text((key,))} = {inline_value(value)}" for key, value in table.items())
     return f"{{ {', '.join(pairs)} }}"
 
 
-def _inline_value(value: object) -> str:
+def inline_value(value: object) -> str:
+    """Return a boolean or string as TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     return quoted(str(value))

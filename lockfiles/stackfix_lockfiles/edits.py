@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from stackfix_lockfiles import _splice
 from stackfix_lockfiles._apply import apply_to_text
 from stackfix_lockfiles._edit import Edit, EditKind
-from stackfix_lockfiles._specifier import is_url, respecified
+from stackfix_lockfiles._specifier import is_url, respecified, specifier_of
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.pyproject import Pyproject, TomlFile
@@ -60,7 +60,7 @@ def replace_requirement(declared: DeclaredRequirement, new: str, *, why: str = "
     if is_url(declared.raw):
         expected = f"expected a requirement with versions, found a URL: {declared.raw!r}"
         raise refused(expected)
-    specifier = new
+    specifier: str | None = new
     try:
         SpecifierSet(new)
     except InvalidSpecifier:
@@ -71,9 +71,9 @@ def replace_requirement(declared: DeclaredRequirement, new: str, *, why: str = "
         if canonicalize_name(wanted.name) != declared.name or (extras and extras != own_extras):
             expected = f"expected a version of {own.name}, found {new!r}"
             raise refused(expected) from None
-        specifier = _specifier_text(new, str(wanted.specifier))
+        specifier = None
     try:
-        text = respecified(declared.raw, specifier)
+        text = respecified(declared.raw, specifier_of(new) if specifier is None else specifier)
     except ValueError as error:
         raise refused(str(error)) from None
     return Edit(
@@ -87,13 +87,6 @@ def replace_requirement(declared: DeclaredRequirement, new: str, *, why: str = "
         new=text,
         why=why,
     )
-
-
-def _specifier_text(requirement: str, fallback: str) -> str:
-    """Return the specifier in the order in which it was written: SpecifierSet sorts its clauses."""
-    body = requirement.split(";", 1)[0]
-    start = min((body.find(c) for c in "<>=!~" if c in body), default=-1)
-    return body[start:].strip(" ()") if start >= 0 else fallback
 
 
 def add_constraint(project: Project, requirement: str, *, why: str = "") -> Edit:
