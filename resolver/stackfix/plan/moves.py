@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from packaging.utils import canonicalize_name
+
 from stackfix.plan.attempt import Attempt
 from stackfix.plan.case import Case
 from stackfix.plan.plan import Move
 from stackfix.plan.sites import Ground
 from stackfix.rules.finding import Finding, Severity
 from stackfix.solve.resolve import Solution
+from stackfix.solve.world import parse_requirement
 from stackfix_knowledge.graph import Graph
-from stackfix_lockfiles.diff import PackageChange
+from stackfix_lockfiles.diff import Fork, PackageChange
+from stackfix_lockfiles.edits import Edit
 
 __all__ = ["moves"]
 
@@ -24,16 +28,34 @@ def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[
         found.append(
             Move(
                 package=change.name,
-                before=", ".join(change.before) or None,
-                after=", ".join(change.after) or None,
+                before=_versions(change.old),
+                after=_versions(change.new),
                 because=cause or _dragged(change.name, made.solution),
                 dragged=cause is None,
                 fork=_fork(change, case.before, made.after),
-                index=change.index,
-                edits=tuple(e for e in made.edits if e.package == change.name),
+                index=_index(change),
+                edits=tuple(e for e in made.edits if _concerns(e, change.name)),
             )
         )
     return tuple(sorted(found, key=lambda move: _order(move, case.request.graph)))
+
+
+def _versions(forks: Iterable[Fork]) -> str | None:
+    """The versions of all forks, "9.10.1.4, 9.5.1.17"; None where there is none."""
+    return ", ".join(dict.fromkeys(fork.version or "dynamic" for fork in forks)) or None
+
+
+def _index(change: PackageChange) -> str | None:
+    """The index that the package comes from now, where that is another one than before."""
+    return change.new[0].source.index if change.index_changed else None
+
+
+def _concerns(edit: Edit, name: str) -> bool:
+    """Whether an edit is about that package."""
+    if edit.package is not None:
+        return bool(canonicalize_name(edit.package) == name)
+    requirement = parse_requirement(edit.new or edit.old or "")
+    return requirement is not None and canonicalize_name(requirement.name) == name
 
 
 def _cause(name: str, findings: Sequence[Finding]) -> str | None:
@@ -55,7 +77,8 @@ def _fork(change: PackageChange, before: Ground, after: Ground) -> str | None:
         for stack in ground.stacks
         if (piece := stack.get(change.name)) is not None
     }
-    if not installed or installed & {*change.before, *change.after}:
+    changed = {fork.version for fork in (*change.removed, *change.added)}
+    if not installed or installed & changed:
         return None
     return "forks for other platforms"
 

@@ -15,6 +15,7 @@ from stackfix.solve.conflict import Conflict
 from stackfix.solve.domain import Domain
 from stackfix.solve.resolve import complete
 from stackfix.solve.world import Demand, World
+from stackfix_knowledge.packages import Package
 
 __all__ = ["next_step"]
 
@@ -58,7 +59,7 @@ def _warned(scene: World, findings: Sequence[Finding]) -> list[str]:
 def _for_framework(scene: World, name: str) -> NextStep | None:
     domain = Domain(scene)
     locked = scene.locked[name]
-    family = {p.name for p in scene.graph.packages.family(scene.graph.packages.get(name).family)}
+    family = {package.name for package in _family(scene, name)}
     first: Conflict | None = None
     refused: Version | None = None
     for choice in domain.choices(name):
@@ -88,12 +89,16 @@ def _for_framework(scene: World, name: str) -> NextStep | None:
     return NextStep(offer=f"{name} {locked} → {refused}", possible=False, reason=first.reason)
 
 
+def _family(scene: World, name: str) -> tuple[Package, ...]:
+    package = scene.graph.packages.get(name)
+    return scene.graph.packages.family(package.family) if package else ()
+
+
 def _clears(scene: World, domain: Domain, name: str, version: Version) -> bool:
     """Whether the members that share the framework's version run natively at this one."""
-    family = scene.graph.packages.family(scene.graph.packages.get(name).family)
     judged = [
         p.name
-        for p in family
+        for p in _family(scene, name)
         if p.judged and p.name in scene.locked and scene.locked[p.name] == scene.locked[name]
     ]
     return bool(judged) and not any(

@@ -14,7 +14,7 @@ from stackfix.plan.obstacles import grouped, of_rejected
 from stackfix.plan.plan import NextStep, Plan, Selection, Status
 from stackfix.plan.sites import Ground, unknown
 from stackfix.solve.search import Failure
-from stackfix_lockfiles.diff import diff, drift
+from stackfix_lockfiles.diff import Drift, DriftKind, diff, drift
 
 __all__ = ["impossible", "no_gpu", "nothing_to_do", "planned"]
 
@@ -54,7 +54,7 @@ def planned(
         moves=moves(changes, case, made),
         remaining=made.remaining,
         edits=made.edits,
-        drift=drift(case.before.lock, made.after.lock),
+        drift=_drift_lines(drift(case.before.lock, made.after.lock)),
         next_step=step,
         warnings=(*warnings, *made.warnings),
         download=_download(case.before, made.after),
@@ -118,6 +118,20 @@ def base_digests(case: Case) -> dict[PurePosixPath, str | None]:
         found[PurePosixPath(file.path.as_posix())] = hashlib.sha256(file.data).hexdigest()
     found[PurePosixPath("uv.lock")] = None if case.fresh is not None else case.before.lock.digest
     return found
+
+
+def _drift_lines(found: Iterable[Drift]) -> tuple[str, ...]:
+    """One line for each kind of drift: what uv rewrote without being asked."""
+    lines: list[str] = []
+    touched: dict[DriftKind, set[str]] = {}
+    for one in found:
+        if one.package is None:
+            lines.append(one.detail)
+        else:
+            touched.setdefault(one.kind, set()).add(one.package)
+    for kind, packages in touched.items():
+        lines.append(f"{kind} of {len(packages)} packages")
+    return tuple(lines)
 
 
 def _download(before: Ground, after: Ground) -> int:

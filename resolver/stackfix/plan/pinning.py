@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
@@ -52,9 +51,7 @@ def edits_for(
         bounds[found.package] = _Bound(found.below, found.message)
     edits = [e for name in versions for e in _moved(project, name, versions[name], bounds)]
     edits += [
-        editing.add_constraint(
-            project, f"{name}<{bound_below(bound.below)}", package=name, why=bound.why
-        )
+        editing.add_constraint(project, f"{name}<{bound_below(bound.below)}", why=bound.why)
         for name, bound in bounds.items()
         if not list(_written(project, name))
     ]
@@ -94,8 +91,6 @@ def _moved(
         text = admitting(specifier, version, below=bound.below if bound else None)
         if text is None:
             continue
-        requirement = Requirement(str(declared.requirement))
-        requirement.specifier = SpecifierSet(text)
         if specifier.contains(version.public, prereleases=True):
             assert bound is not None  # nothing else changes a specifier that admits the version
             why = bound.why
@@ -108,8 +103,8 @@ def _without_overrides(
     project: Project, world: World, versions: Mapping[str, Version]
 ) -> Iterator[Edit]:
     """Overrides on the stack that the solution was found without."""
-    for declared in project.overrides:
-        name = declared.name
-        if name in versions and name not in world.overrides and declared.requirement.specifier:
-            why = f"holds {name}{declared.requirement.specifier}, which no working stack has"
-            yield editing.remove_override(declared, why=why)
+    held = {d.name: d.requirement.specifier for d in project.overrides if d.requirement.specifier}
+    for name, specifier in held.items():
+        if name in versions and name not in world.overrides:
+            why = f"holds {name}{specifier}, which no working stack has"
+            yield from editing.remove_override(project, name, why=why)

@@ -108,7 +108,7 @@ def _scenes(case: Case, found: Limits) -> Iterator[World]:
     if any(request.graph.packages.get(name) for name in first.overrides):
         yield world(request, case.before, found.demands, overrides=False)
     if request.strategy is not Strategy.SAME_INDEX:
-        names = frozenset(index.name for index in request.graph.indexes)
+        names = frozenset(request.graph.indexes.names())
         yield world(request, case.before, found.demands, overrides=False, indexes=names)
 
 

@@ -14,7 +14,7 @@ from stackfix.rules.sf202_driver_for_card import DriverForCard
 from stackfix.rules.sf301_older_runtime import OlderRuntime
 from stackfix.rules.sf302_same_file import SameFile
 from stackfix.rules.sf303_coupling import UnstatedCoupling
-from stackfix.rules.sf401_known_bug import KnownBug
+from stackfix.rules.sf401_known_bug import KnownBug, KnownBugTogether
 from stackfix.rules.sf501_no_wheel import NoWheel
 from stackfix.rules.sf504_superseded import Superseded
 
@@ -32,7 +32,12 @@ PIECE_RULES: tuple[PieceRule, ...] = (
     NoWheel(),
 )
 TARGET_RULES: tuple[TargetRule, ...] = (DriverForCard(),)
-STACK_RULES: tuple[StackRule, ...] = (OlderRuntime(), SameFile(), UnstatedCoupling())
+STACK_RULES: tuple[StackRule, ...] = (
+    OlderRuntime(),
+    SameFile(),
+    UnstatedCoupling(),
+    KnownBugTogether(),
+)
 LOCK_RULES: tuple[LockRule, ...] = (Superseded(),)
 
 
@@ -41,7 +46,13 @@ def explain(code: str) -> str | None:
     import inspect
     import sys
 
-    for rule in (*PIECE_RULES, *TARGET_RULES, *STACK_RULES, *LOCK_RULES):
+    rules: tuple[PieceRule | TargetRule | StackRule | LockRule, ...] = (
+        *PIECE_RULES,
+        *TARGET_RULES,
+        *STACK_RULES,
+        *LOCK_RULES,
+    )
+    for rule in rules:
         if rule.code == code.upper():
             return inspect.getdoc(sys.modules[type(rule).__module__])
     return None

@@ -40,10 +40,11 @@ class OlderRuntime:
 
     def judge(self, stack: Stack, target: Target, graph: Graph) -> Iterator[Finding]:
         for piece in stack:
-            if piece.wheel is None:
-                continue
-            for thing, built in piece.wheel.built_against.items():
-                for runtime in stack.providers(thing):
+            for check in graph.runtime_checks(piece.name):
+                built = piece.wheel.built_against.get(check.library) if piece.wheel else None
+                if built is None or piece.version not in check.versions:
+                    continue
+                for runtime in stack.providers(check.library):
                     if satisfies(runtime.version, built):
                         continue
                     yield Finding(
@@ -52,7 +53,7 @@ class OlderRuntime:
                         package=piece.name,
                         version=str(piece.version),
                         target=target,
-                        message=f"{piece.title} was built against {thing} {built} and refuses "
-                        f"{runtime.title} at run time",
-                        evidence=piece.wheel.evidence,
+                        message=f"{piece.title} was built against {check.library} {built} and "
+                        f"does not run with {runtime.title}: {check.effect}",
+                        evidence=check.evidence,
                     )

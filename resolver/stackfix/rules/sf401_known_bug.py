@@ -16,35 +16,72 @@ Ignore: `[tool.stackfix] ignore = [{ code = "SF401", package = "…", reason = "
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+from packaging.version import Version
 
 from stackfix.rules.finding import Finding, Severity
-from stackfix.stack import Piece
+from stackfix.stack import Piece, Stack
 from stackfix.targets.target import Target
+from stackfix_knowledge.advisories import Advisory
 from stackfix_knowledge.graph import Graph
+
+CODE = "SF401"
+TITLE = "a known bug whose conditions the target meets"
 
 
 class KnownBug:
-    code = "SF401"
-    title = "a known bug whose conditions the target meets"
+    """Bugs that one package has by itself."""
+
+    code = CODE
+    title = TITLE
 
     def judge(self, piece: Piece, target: Target, graph: Graph) -> Iterator[Finding]:
         for advisory in graph.advisories(piece.name):
-            if not advisory.affects(piece.version):
-                continue
-            if not advisory.applies(
-                capability=target.capability, count=target.count, platform=target.platform
-            ):
-                continue
-            unseen = "; ".join(advisory.unseen)
-            yield Finding(
-                code=self.code,
-                severity=Severity(advisory.severity),
-                package=piece.name,
-                version=str(piece.version),
-                target=target,
-                message=f"{piece.title}: {advisory.summary}"
-                + (f" (if {unseen})" if unseen else ""),
-                evidence=advisory.evidence,
-                fix=advisory.workaround,
-            )
+            if not advisory.conditions.beside:
+                yield from _found(advisory, piece, target, {})
+
+
+class KnownBugTogether:
+    """Bugs that need another package beside the faulty one."""
+
+    code = CODE
+    title = TITLE
+
+    def judge(self, stack: Stack, target: Target, graph: Graph) -> Iterator[Finding]:
+        installed = {piece.name: piece.version for piece in stack}
+        for piece in stack:
+            for advisory in graph.advisories(piece.name):
+                if advisory.conditions.beside:
+                    yield from _found(advisory, piece, target, installed)
+
+
+def _found(
+    advisory: Advisory, piece: Piece, target: Target, installed: Mapping[str, Version]
+) -> Iterator[Finding]:
+    if not advisory.affects(piece.version):
+        return
+    met = advisory.conditions.met(
+        capability=target.capability,
+        count=target.count,
+        platform=target.platform,
+        segment=target.segment,
+        driver=target.driver,
+        installed=installed,
+    )
+    if met is False:
+        return
+    severity = Severity(advisory.severity)
+    if met is None and severity is Severity.ERROR:
+        severity = Severity.WARNING
+    unseen = "; ".join(advisory.conditions.unobservable)
+    yield Finding(
+        code=CODE,
+        severity=severity,
+        package=piece.name,
+        version=str(piece.version),
+        target=target,
+        message=f"{piece.title}: {advisory.summary}" + (f" (only if {unseen})" if unseen else ""),
+        evidence=advisory.evidence,
+        fix=advisory.workaround.text if advisory.workaround else None,
+    )

@@ -21,7 +21,8 @@ class Cost(NamedTuple):
     major: int = 0
     minor: int = 0
     patch: int = 0
-    index: int = 0
+    source: int = 0
+    """Comes from another index."""
     down: int = 0
     distance: int = 0
     """How many known releases lie between, which orders moves of the same kind."""
@@ -48,7 +49,7 @@ def cost(before: Version, after: Version, *, known: bool, same_index: bool, dist
         major=int(moved and old[0] != new[0]),
         minor=int(moved and old[0] == new[0] and old[1] != new[1]),
         patch=int(moved and old[:2] == new[:2]),
-        index=int(not same_index),
+        source=int(not same_index),
         down=int(Version(after.public) < Version(before.public)),
         distance=distance,
     )

@@ -154,11 +154,12 @@ class Domain:
     def _ask(self, key: str, version: Version, release: Release | None) -> Iterator[Demand]:
         world = self._world
         wheels = self._wheels(release).values()
+        name = key.partition("[")[0]
         for demand in self._stated(key, version, release):
-            yield self._tightened(demand, wheels)
+            yield self._tightened(name, demand, wheels)
         if "[" in key:
             return
-        name, origin = key, f"{key} {version}"
+        origin = f"{name} {version}"
         unmoved = world.locked.get(name) == version
         for coupling in world.graph.couplings(name):
             if world.present(coupling.needs) and coupling.concerns(version):
@@ -190,15 +191,16 @@ class Domain:
                 found[site.platform] = wheel
         return found
 
-    def _tightened(self, demand: Demand, wheels: Iterable[WheelFact]) -> Demand:
+    def _tightened(self, name: str, demand: Demand, wheels: Iterable[WheelFact]) -> Demand:
         """The demand, with the version its maker was built against where metadata says less."""
         package = self._world.graph.packages.get(demand.name)
         if package is None or package.provides is None:
             return demand
         specifier = demand.specifier
+        checked = {c.library for c in self._world.graph.runtime_checks(name)}
         for wheel in wheels:
             built = wheel.built_against.get(package.provides)
-            if built is not None:
+            if built is not None and package.provides in checked:
                 specifier &= SpecifierSet(f">={built.major}.{built.minor},<{built.major + 1}")
         return replace(demand, specifier=specifier)
 

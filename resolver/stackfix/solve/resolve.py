@@ -56,7 +56,7 @@ def combine(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solu
     try:
         result = resolver.resolve([*world.roots, *pins], max_rounds=ROUNDS)
     except ResolutionImpossible as impossible:
-        return explain(impossible.causes, world, domain)
+        return explain(tuple(impossible.causes), world, domain)
     except ResolutionTooDeep:
         return Conflict(reason=f"no end after {ROUNDS} steps")
     versions = {
