@@ -1,0 +1,56 @@
+"""SF201 and SF202: drivers against CUDA majors and against cards."""
+
+from __future__ import annotations
+
+import pytest
+
+from stackfix.rules.judge import judge_piece
+from stackfix.rules.sf202_driver_for_card import DriverForCard
+from tests.resolver.making import graph, library, piece, target, wheel
+
+CODE = library("libtorch_cuda.so", {"sm_70 sm_75 sm_80 sm_90": 10})
+
+
+@pytest.mark.parametrize(
+    ("cuda", "card", "needed"),
+    [
+        ("13.0", "H100@535.183.01", "580.65.06"),
+        ("12.8", "A100@470.256.02", "525.60.13"),
+        ("12.8", "A100@535.183.01", None),
+        ("13.0", "H100@580.65.06", None),
+        ("13.0", "H100", None),
+    ],
+)
+def test_each_cuda_major_has_a_least_driver(cuda: str, card: str, needed: str | None) -> None:
+    made = piece("torch", "2.12.0", wheel(CODE, cuda=cuda))
+    found = [f for f in judge_piece(made, target(card), graph()) if f.code == "SF201"]
+    assert bool(found) is (needed is not None)
+    if needed:
+        assert needed in found[0].message
+        assert found[0].fix == f"driver {needed} or newer"
+
+
+def test_a_driver_that_dropped_the_card_is_never_advised() -> None:
+    made = piece("torch", "2.12.0", wheel(CODE, cuda="13.0"))
+    card = target("V100@570.133.07")
+    found = [f for f in judge_piece(made, card, graph()) if f.code == "SF201"]
+    assert found[0].fix == "driver 580.65.06 or newer"  # 580 is the last branch for Volta
+
+
+@pytest.mark.parametrize(
+    ("card", "words"),
+    [
+        ("RTX 5090@550.54.15", "first driver is 570"),
+        ("V100@590.44.01", "last branch is 580"),
+    ],
+)
+def test_a_driver_outside_the_cards_span(card: str, words: str) -> None:
+    (found,) = DriverForCard().judge(target(card), graph())
+    assert words in found.message
+
+
+@pytest.mark.parametrize(
+    "card", ["RTX 5090@570.133.07", "V100@580.65.06", "RTX 5090", "L4@535.54.03"]
+)
+def test_a_driver_within_the_cards_span(card: str) -> None:
+    assert not list(DriverForCard().judge(target(card), graph()))

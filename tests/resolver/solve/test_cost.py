@@ -1,0 +1,43 @@
+"""The order of cost: which move of a framework is preferred to which."""
+
+from __future__ import annotations
+
+from packaging.version import Version
+
+from stackfix.solve.cost import FREE, cost, plus
+
+
+def price(
+    after: str, *, known: bool = True, distance: int = 1, before: str = "2.7.1"
+) -> tuple[int, ...]:
+    old, new = Version(before), Version(after)
+    return cost(old, new, known=known, same_index=old.local == new.local, distance=distance)
+
+
+def test_staying_is_free() -> None:
+    assert price("2.7.1", distance=0) == FREE
+
+
+def test_moves_are_tried_from_another_index_to_another_major() -> None:
+    moves = ["2.7.1", "2.7.1+cu128", "2.7.2", "2.8.0", "3.0.0"]
+    prices = [price(version, distance=i) for i, version in enumerate(moves)]
+    assert prices == sorted(prices)
+    assert len(set(prices)) == len(prices)
+
+
+def test_up_comes_before_down_however_far() -> None:
+    assert price("2.15.0", distance=9) < price("2.6.0", distance=1)
+
+
+def test_what_nobody_measured_comes_last() -> None:
+    assert price("3.0.0") < price("2.7.2", known=False)
+
+
+def test_one_major_outweighs_any_number_of_minors() -> None:
+    minor = price("2.8.0")
+    many = FREE
+    for _ in range(50):
+        many = plus(
+            many, cost(Version("1.0"), Version("1.1"), known=True, same_index=True, distance=9)
+        )
+    assert minor < many < price("3.0.0")
