@@ -65,7 +65,7 @@ def _rule(code: str, output_format: str) -> int:
 
     text = explain(code)
     if text is None:
-        raise click.UsageError(f"no rule has the code {code}")
+        raise click.ClickException(f"no rule has the code {code}")
     if output_format == "json":
         click.echo(dump({"schema": 1, "code": code, "text": text}), nl=False)
     else:
@@ -78,12 +78,23 @@ def _releases(name: str, graph: Graph, output_format: str) -> int:
 
     releases = [str(release.version) for release in graph.releases(name)]
     if not releases:
-        raise click.UsageError(_unknown(name, graph))
+        raise click.ClickException(_unknown(name, graph))
     if output_format == "json":
         click.echo(dump({"schema": 1, "package": name, "versions": releases}), nl=False)
     else:
-        click.echo(f"{name}: {len(releases)} releases are known\n{' '.join(releases)}")
+        click.echo(f"{name}: {len(releases)} releases are known")
+        for public, builds in _builds(releases).items():
+            click.echo(f"  {public}  {' '.join(builds)}".rstrip())
     return 0
+
+
+def _builds(versions: list[str]) -> dict[str, list[str]]:
+    """Versions by their public part: {"2.7.1": ["+cpu", "+cu128"]}."""
+    builds: dict[str, list[str]] = {}
+    for version in versions:
+        public, plus, local = version.partition("+")
+        builds.setdefault(public, []).extend([plus + local] if plus else [])
+    return builds
 
 
 def _release(name: str, version: str, graph: Graph, output_format: str) -> int:
@@ -94,14 +105,13 @@ def _release(name: str, version: str, graph: Graph, output_format: str) -> int:
     try:
         release = graph.release(name, Version(version))
     except InvalidVersion:
-        raise click.UsageError(f'expected a version like "2.7.1", not {version!r}') from None
+        raise click.ClickException(f'expected a version like "2.7.1", not {version!r}') from None
     if release is None:
         known = [one.version for one in graph.releases(name)]
         if not known:
-            raise click.UsageError(_unknown(name, graph))
-        raise click.UsageError(
-            f"{name} {version} is not known; {len(known)} releases from {known[0]} to {known[-1]} are"
-        )
+            raise click.ClickException(_unknown(name, graph))
+        span = f"{len(known)} releases from {known[0]} to {known[-1]}"
+        raise click.ClickException(f"{name} {version} is not known; {span} are")
     document = release_document(release, graph)
     if output_format == "json":
         from stackfix.report.json import dump
@@ -118,6 +128,8 @@ def _release(name: str, version: str, graph: Graph, output_format: str) -> int:
 def _unknown(name: str, graph: Graph) -> str:
     import difflib
 
+    if graph.packages.is_stack(name):
+        return f"{name} is a package of the GPU stack, but no release of it is known yet"
     near = difflib.get_close_matches(name, [package.name for package in graph.packages], n=3)
     hint = f"; did you mean {', '.join(near)}?" if near else ""
     return f"nothing is known about {name}: it is no package of the GPU stack{hint}"
