@@ -39,6 +39,10 @@ __all__ = [
 ]
 
 
+_MAX_VERSIONS = 500
+"""Of one package: a real lock has a handful, and each edge to it is compared with all."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class ConflictItem:
     """An extra, a group, or (neither given) a whole package, of a set that excludes each other."""
@@ -274,14 +278,19 @@ def _know(text: str, place: str, markers: dict[str, Marker]) -> None:
 
 
 def _by_name(packages: list[LockedPackage], key: str) -> dict[str, tuple[LockedPackage, ...]]:
-    grouped: dict[str, tuple[LockedPackage, ...]] = {}
+    grouped: dict[str, list[LockedPackage]] = {}
+    seen = set()
     for package in packages:
-        others = grouped.get(package.name, ())
-        if any(other.key == package.key for other in others):
-            place = f"{key}[{package.position}]"
+        place = f"{key}[{package.position}]"
+        if package.key in seen:
             raise Fault(place, f"expected each package once, found {package} a second time")
-        grouped[package.name] = (*others, package)
-    return grouped
+        seen.add(package.key)
+        same = grouped.setdefault(package.name, [])
+        same.append(package)
+        if len(same) > _MAX_VERSIONS:
+            expected = f"expected at most {_MAX_VERSIONS} versions of {package.name}, found more"
+            raise Fault(place, expected)
+    return {name: tuple(same) for name, same in grouped.items()}
 
 
 def _edges(package: LockedPackage) -> Iterable[tuple[str, tuple[Dependency, ...]]]:

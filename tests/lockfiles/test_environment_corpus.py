@@ -132,8 +132,10 @@ def difference(answer: Answer, ours: Environment | None, refusal: str, *, everyt
         for name in mine.keys() | answer.packages.keys()
         if name not in mine
         or name not in answer.packages
-        or answer.packages[name] not in (None, mine[name].version)
-        and mine[name].version is not None
+        or (
+            answer.packages[name] not in (None, mine[name].version)
+            and mine[name].version is not None
+        )
     }
     if everything:  # uv would install it, so each has something to install from
         differing |= {

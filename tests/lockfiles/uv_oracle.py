@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -56,7 +57,7 @@ def choices(lock: Lock, project: Project | None) -> Iterator[Choice]:
     for group in groups:
         yield Choice(("--no-default-groups", "--group", group), {"groups": (group,)})
         yield Choice(("--only-group", group), {"groups": (group,), "production": False})
-    for first, second in zip(extras, extras[1:], strict=False):
+    for first, second in itertools.pairwise(extras):
         both = ("--extra", first, "--extra", second)
         yield Choice(both, {"extras": (first, second), **with_default})
     if extras:
