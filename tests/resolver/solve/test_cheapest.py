@@ -1,0 +1,73 @@
+"""No cheaper combination exists than the one found: compared with trying all of them."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from packaging.version import Version
+
+from stackfix.solve.cost import FREE, Cost, plus
+from stackfix.solve.domain import Domain
+from stackfix.solve.resolve import Solution, complete
+from stackfix.solve.search import Search
+from stackfix.solve.world import World
+from tests.resolver.solve.made_world import Made, made_world
+
+OLD, NEW = "sm_70 sm_80 sm_90", "sm_70 sm_80 sm_90 sm_100 sm_120"
+FRAMEWORKS = ("torch", "tensorflow", "cupy-cuda12x")
+VERSIONS = ("1.0.0", "1.0.1", "1.1.0", "2.0.0")
+CUDNN = ("9.5.0", "9.8.0", "9.10.0")
+
+pins = st.sampled_from(["==9.5.0", "==9.8.0", "==9.10.0", ">=9.8", ">=9.5", "<9.9"])
+made = st.builds(
+    lambda code, pin: Made(code=code, requires=[f"nvidia-cudnn-cu12{pin}"]),
+    st.sampled_from([OLD, NEW, NEW]),
+    pins,
+)
+releases = st.dictionaries(st.sampled_from(VERSIONS), made, min_size=1, max_size=4)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    names = draw(st.lists(st.sampled_from(FRAMEWORKS), min_size=1, max_size=3, unique=True))
+    packages = {name: draw(releases) for name in names}
+    cudnn = {v: Made(code=draw(st.sampled_from([OLD, NEW, NEW]))) for v in CUDNN}
+    locked = {name: draw(st.sampled_from(sorted(packages[name]))) for name in names}
+    return made_world(
+        {**packages, "nvidia-cudnn-cu12": cudnn},
+        {**locked, "nvidia-cudnn-cu12": draw(st.sampled_from(CUDNN))},
+        names,
+    )
+
+
+def exhaustive(world: World) -> Cost | None:
+    """The least cost over all combinations of framework versions, each completed by itself."""
+    domain = Domain(world)
+    names = [name for name in world.locked if name in FRAMEWORKS]
+    best: Cost | None = None
+    for combination in product(*(domain.choices(name) for name in names)):
+        chosen: dict[str, Version] = {
+            name: choice.version for name, choice in zip(names, combination, strict=True)
+        }
+        if isinstance(complete(world, domain, chosen), Solution):
+            total = FREE
+            for choice in combination:
+                total = plus(total, choice.cost)
+            best = total if best is None or total < best else best
+    return best
+
+
+@settings(max_examples=150, deadline=None)
+@given(worlds())
+def test_nothing_is_cheaper_and_nothing_is_overlooked(world: World) -> None:
+    found = next(Search(world, Domain(world)).solutions(), None)
+    assert (found.cost if found else None) == exhaustive(world)
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds())
+def test_solutions_come_in_order_of_cost(world: World) -> None:
+    costs = [found.cost for found in Search(world, Domain(world)).solutions()]
+    assert costs == sorted(costs)
