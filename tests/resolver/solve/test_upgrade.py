@@ -1,0 +1,93 @@
+"""What `uv lock --upgrade` would bring back, and the bound that keeps it out."""
+
+from __future__ import annotations
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from stackfix.solve.domain import Domain
+from stackfix.solve.upgrade import Relapse, relapse
+from stackfix.solve.world import World
+from tests.resolver.solve.made_world import Made, made_world
+
+BLACKWELL = "sm_70 sm_80 sm_90 sm_100 sm_120"
+NEWER = "sm_75 sm_80 sm_90 sm_100 sm_120"
+TORCH = {
+    "2.7.1": Made(),
+    "2.8.0": Made(code=BLACKWELL, cuda="12.8"),
+    "2.10.0": Made(code=BLACKWELL, cuda="12.8"),
+    "2.11.0": Made(code=NEWER, cuda="13.0"),
+    "2.12.0": Made(code=NEWER, cuda="13.0"),
+}
+
+
+def upgraded(world: World, versions: dict[str, str], asked: dict[str, str]) -> Relapse | None:
+    return relapse(
+        world,
+        Domain(world),
+        {name: Version(version) for name, version in versions.items()},
+        {name: SpecifierSet(text) for name, text in asked.items()},
+    )
+
+
+def test_a_newer_cuda_major_that_the_driver_cannot_run_is_kept_out() -> None:
+    world = made_world(
+        {"torch": TORCH}, {"torch": "2.7.1"}, ["torch"], cards=["RTX 5090@570.133.07"]
+    )
+    found = upgraded(world, {"torch": "2.8.0"}, {"torch": ">=2.7"})
+    assert found is not None
+    assert (found.package, str(found.below)) == ("torch", "2.11.0")
+    assert "580.65.06" in found.message
+
+
+def test_an_exact_pin_needs_no_bound() -> None:
+    world = made_world(
+        {"torch": TORCH}, {"torch": "2.7.1"}, ["torch"], cards=["RTX 5090@570.133.07"]
+    )
+    assert upgraded(world, {"torch": "2.8.0"}, {"torch": "==2.8.0"}) is None
+
+
+def test_a_driver_for_the_newest_needs_no_bound() -> None:
+    world = made_world(
+        {"torch": TORCH}, {"torch": "2.7.1"}, ["torch"], cards=["RTX 5090@580.82.07"]
+    )
+    assert upgraded(world, {"torch": "2.8.0"}, {"torch": ">=2.7"}) is None
+
+
+def test_an_unstated_coupling_is_kept_by_a_bound_on_the_companion() -> None:
+    codec = {v: Made(code=BLACKWELL) for v in ("0.4.0", "0.6.0", "0.7.0", "0.8.0", "0.9.0")}
+    world = made_world(
+        {"torch": TORCH, "torchcodec": codec},
+        {"torch": "2.7.1", "torchcodec": "0.4.0"},
+        ["torch", "torchcodec"],
+        cards=["RTX 5090@570.133.07"],
+    )
+    found = upgraded(
+        world, {"torch": "2.8.0", "torchcodec": "0.7.0"}, {"torch": "==2.8.0", "torchcodec": ""}
+    )
+    assert found is not None
+    assert (found.package, str(found.below)) == ("torchcodec", "0.8.0")
+
+
+def test_two_cuda_majors_are_kept_apart_by_a_bound_on_the_framework() -> None:
+    torch = {
+        "2.10.0": Made(requires=["nvidia-cudnn-cu12==9.10.2.21"], code=BLACKWELL),
+        "2.11.0": Made(requires=["nvidia-cudnn-cu13==9.15.1.9"], code=BLACKWELL, cuda="13.0"),
+    }
+    made = {
+        "torch": torch,
+        "jax": {"0.7.2": Made(requires=["jax-cuda12-plugin==0.7.2"], code=BLACKWELL)},
+        "jax-cuda12-plugin": {"0.7.2": Made(requires=["nvidia-cudnn-cu12>=9.8"], code=BLACKWELL)},
+        "nvidia-cudnn-cu12": {"9.10.2.21": Made(code=BLACKWELL)},
+        "nvidia-cudnn-cu13": {"9.15.1.9": Made(code=BLACKWELL, cuda="13.0")},
+    }
+    versions = {
+        "torch": "2.10.0",
+        "jax": "0.7.2",
+        "jax-cuda12-plugin": "0.7.2",
+        "nvidia-cudnn-cu12": "9.10.2.21",
+    }
+    world = made_world(made, versions, ["torch", "jax"], cards=["RTX 5090@580.82.07"])
+    found = upgraded(world, versions, {"torch": ">=2.7"})
+    assert found is not None
+    assert (found.package, str(found.below)) == ("torch", "2.11.0")
