@@ -1,0 +1,110 @@
+"""`python -m tests.bench`: all figures, smallest first."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from stackfix_lockfiles.uv import Uv
+from tests.bench.projects import TARGET, uv_project
+
+ROUNDS = 5
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        measure(Path(scratch))
+
+
+def measure(scratch: Path) -> None:
+    uv = Uv.find()
+    project = scratch / "project"
+    say(f"{uv_project(project)}, {TARGET}, uv {uv.version}, best of {ROUNDS}")
+
+    findings = best(lambda: child("findings_once", project, TARGET))
+    check = best(lambda: uv.run(["lock", "--check"], cwd=project).returncode)
+    ratio("findings on the lock / uv lock --check", findings, check, at_most=1.0)
+
+    runs = [plan(project, scratch / f"plan-{number}") for number in range(3)]
+    warm = runs[1:]  # the first fills the caches
+    own = min(run["seconds"] - run["inside_uv"] for run in warm)
+    figure("plan without its uv calls, warm", f"{own:.2f} s", own <= 0.5)
+
+    whole = min(run["seconds"] for run in warm)
+    bare = bare_lock(uv, project, scratch / "plan-1/files", scratch / "bare")
+    if bare is None:
+        say("  a bare uv lock with the same edits: uv refuses it (sources out of reach)")
+    else:
+        ratio("whole plan / bare uv lock with the same edits", whole, bare)
+    peak, peak_uv = (max(run[key] for run in runs) for key in ("peak_mib", "peak_uv_mib"))
+    say(f"  peak memory: {peak:.0f} MiB, uv beside it {peak_uv:.0f} MiB")
+    say(f"  the plan: {runs[0]['status']}, {runs[0]['moves']} moves")
+
+
+def plan(project: Path, out: Path) -> dict[str, float]:
+    result: dict[str, float] = json.loads(child("plan_once", project, TARGET, out))
+    return result
+
+
+def bare_lock(uv: Uv, project: Path, files: Path, copy: Path) -> float | None:
+    """Seconds of `uv lock` on the edited pyproject files and the old lock; None if it fails."""
+
+    def once() -> int:
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(project, copy)
+        for edited in files.rglob("pyproject.toml"):
+            shutil.copyfile(edited, copy / edited.relative_to(files))
+        begun = time.perf_counter()
+        code = uv.run(["lock"], cwd=copy).returncode
+        times.append(time.perf_counter() - begun)
+        return code
+
+    times: list[float] = []
+    return None if any(once() for _ in range(3)) else min(times[1:])
+
+
+def child(name: str, *arguments: object) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", f"tests.bench.{name}", *map(str, arguments)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
+def best(call: Callable[[], object]) -> float:
+    times = []
+    for _ in range(ROUNDS + 1):  # one to warm up
+        begun = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begun)
+    say(f"    {min(times):.3f} s best, {statistics.median(times):.3f} s median")
+    return min(times[1:])
+
+
+def ratio(name: str, ours: float, theirs: float, *, at_most: float | None = None) -> None:
+    figure(
+        name,
+        f"{ours / theirs:.2f} ({ours:.2f} s / {theirs:.2f} s)",
+        at_most is None or ours <= at_most * theirs,
+    )
+
+
+def figure(name: str, value: str, kept: bool) -> None:
+    say(f"  {name}: {value}{'' if kept else '   OVER BUDGET'}")
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

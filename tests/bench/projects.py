@@ -1,0 +1,59 @@
+"""What is measured: openpi's real lock where a corpus is named, else the example project."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from stackfix_lockfiles.uv import Uv
+
+__all__ = ["TARGET", "uv_project"]
+
+TARGET = "RTX 5090:4@570.133.07"
+
+_EXAMPLE = Path(__file__).parent.parent / "fixtures/example"
+_INDEX_OF_PIP = (
+    "from pip._internal.models.index import PyPI;"
+    "print(PyPI.simple_url.rstrip('/'), PyPI.file_storage_domain)"
+)
+
+
+def uv_project(folder: Path) -> str:
+    """Put the project into `folder`, with a lock, and return what it is called in the report."""
+    corpus = os.environ.get("STACKFIX_CORPUS")
+    index = _index() if corpus else None
+    if corpus and index:
+        _restore(Path(corpus) / "corpus/openpi", folder, *index)
+        return "openpi"
+    shutil.copytree(_EXAMPLE, folder)
+    done = Uv.find().run(["lock"], cwd=folder)
+    if done.returncode:
+        sys.exit(f"the example project cannot be locked: {done.stderr}")
+    return "the example project (name a corpus in STACKFIX_CORPUS to measure openpi)"
+
+
+def _index() -> tuple[str, str] | None:
+    """This machine's index and file host, which only pip spells out; None without pip."""
+    for python in (sys.executable, getattr(sys, "_base_executable", sys.executable)):
+        done = subprocess.run(
+            [python, "-c", _INDEX_OF_PIP], capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            simple, files = done.stdout.split()
+            return simple, files
+    return None
+
+
+def _restore(source: Path, folder: Path, simple: str, files: str) -> None:
+    """Copy a project of the corpus and give its placeholders this machine's addresses."""
+    shutil.copytree(source, folder)
+    for path in folder.rglob("*"):
+        if path.suffix in {".toml", ".lock"}:
+            text = path.read_text(encoding="utf-8")
+            text = text.replace("https://index.example/simple", simple)
+            path.write_text(
+                text.replace("https://files.index.example/", f"https://{files}/"), encoding="utf-8"
+            )
