@@ -47,5 +47,15 @@ def progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     if console is None or not console.is_terminal:
         yield lambda text: None
         return
-    with console.status("reading the project") as status:
-        yield lambda text: status.update(text)
+    from rich.text import Text
+
+    from stackfix.report.wording import clean
+
+    def told(text: str) -> Text:
+        """One line, whatever uv or a file name holds."""
+        line = Text(clean(" ".join(text.split())), no_wrap=True, overflow="ellipsis")
+        line.truncate(console.width - 4, overflow="ellipsis")
+        return line
+
+    with console.status(told("reading the project")) as status:
+        yield lambda text: status.update(told(text))
