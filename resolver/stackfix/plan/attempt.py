@@ -19,7 +19,7 @@ from stackfix.solve.search import Found
 from stackfix.solve.world import World
 from stackfix_lockfiles.edits import Edit, apply_edits
 from stackfix_lockfiles.lock import Lock, SourceKind
-from stackfix_lockfiles.relock import IndexUnreachable, RelockRefused, relock
+from stackfix_lockfiles.relock import RelockRefused, relock
 
 __all__ = ["Attempt", "Rejected", "attempt"]
 
@@ -51,7 +51,7 @@ def attempt(case: Case, world: World, domain: Domain, found: Found) -> Attempt |
     """Edit, relock and judge one solution. Nothing in the project is touched.
 
     Raises:
-        IndexUnreachable: the index that the project itself uses does not answer.
+        IndexUnreachable: an index does not answer.
     """
     request, solution = case.request, found.solution
     try:
@@ -70,10 +70,6 @@ def attempt(case: Case, world: World, domain: Domain, found: Found) -> Attempt |
         )
     except RelockRefused as refusal:
         return Rejected(chosen=found.chosen, reason=refusal.reason)
-    except IndexUnreachable:
-        if world.indexes:
-            return Rejected(chosen=found.chosen, reason="its index cannot be reached")
-        raise
     lock = Lock.parse(relocked.lock, name="the new uv.lock")
     after = ground(lock, request)
     remaining = case.kept(after.findings(request.graph))

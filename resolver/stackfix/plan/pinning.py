@@ -56,6 +56,7 @@ def edits_for(
         if not list(_written(project, name))
     ]
     edits += _without_overrides(project, world, versions)
+    edits += _indexed(project, world, versions)
     return tuple(edits)
 
 
@@ -108,3 +109,28 @@ def _without_overrides(
         if name in versions and name not in world.overrides:
             why = f"holds {name}{specifier}, which no working stack has"
             yield from editing.remove_override(project, name, why=why)
+
+
+def _indexed(project: Project, world: World, versions: Mapping[str, Version]) -> Iterator[Edit]:
+    """The index and sources for packages that the solution takes from one of PyTorch's indexes.
+
+    A source does nothing for a package that is only a dependency of another: such a one also gets
+    a constraint, which makes the project name it.
+    """
+    names = world.graph.indexes.names()
+    added: set[str] = set()
+    for name, version in versions.items():
+        index = version.local
+        locked = world.locked.get(name)
+        if index not in names or (locked is not None and locked.local == index):
+            continue
+        label = f"pytorch-{index}"
+        url = world.graph.indexes.url(index)
+        known = next((i.name for i in project.indexes if i.url.rstrip("/") == url and i.name), None)
+        why = f"{name} {version} comes from this index"
+        if known is None and label not in added:
+            added.add(label)
+            yield editing.add_index(project, label, url, why=why)
+        yield editing.add_source(project, name, known or label, why=why)
+        if not any(_written(project, name)):
+            yield editing.add_constraint(project, f"{name}=={version.public}", why=why)

@@ -21,6 +21,7 @@ from stackfix.solve.domain import Domain
 from stackfix.solve.search import Failure, Found, Search
 from stackfix.solve.world import World
 from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.relock import IndexUnreachable
 
 __all__ = ["propose"]
 
@@ -86,7 +87,13 @@ def _move(case: Case) -> Plan:
         search = Search(scene, domain, newest=request.strategy is Strategy.NEWEST)
         for combination in search.solutions():
             request.say("relocking with " + _named(combination, scene))
-            result = attempt(case, scene, domain, combination)
+            try:
+                result = attempt(case, scene, domain, combination)
+            except IndexUnreachable as unreachable:
+                if not scene.indexes:
+                    raise
+                rejected.append(Rejected(chosen=combination.chosen, reason=str(unreachable)))
+                break
             if isinstance(result, Attempt):
                 step = next_step(request, result.after, result.remaining, found.demands)
                 tried += search.tried

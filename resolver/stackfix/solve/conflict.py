@@ -41,8 +41,10 @@ def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
         return Conflict(reason="no combination of versions is left")
     name = demands[0].name
     if demands[0].owner is not None:
-        owners = sorted({f"{d.origin}" for d in demands})
-        return Conflict(reason=f"{' and '.join(owners)} install the same file")
+        makers = " and ".join(sorted({demand.origin for demand in demands}))
+        if name.startswith("index:"):
+            return Conflict(reason=f"{makers} come from different indexes")
+        return Conflict(reason=f"{makers} install the same file")
     asked = " and ".join(_said(d) for d in demands)
     if not world.is_stack(name):
         return Conflict(reason=_outside(name, demands, world))

@@ -18,6 +18,7 @@ from stackfix.solve.cost import Cost, cost
 from stackfix.solve.world import Demand, World
 from stackfix.stack import Piece
 from stackfix_knowledge.couplings import Coupling, Relation
+from stackfix_knowledge.indexes import IndexTable
 from stackfix_knowledge.release import Release, WheelFact
 
 __all__ = ["Choice", "Domain"]
@@ -167,6 +168,9 @@ class Domain:
                 yield Demand(coupling.needs, admitted, origin, None, unmoved)
         for collision in world.graph.collisions(name):
             yield Demand(f"file:{collision.path}", SpecifierSet(), origin, name, unmoved)
+        if name in IndexTable.PACKAGES:
+            home = version.local or "default"
+            yield Demand("index:torch", SpecifierSet(), origin, home, unmoved)
 
     def _stated(self, key: str, version: Version, release: Release | None) -> Iterator[Demand]:
         """What metadata says; an extra also asks for the same version of its base."""
@@ -177,8 +181,22 @@ class Domain:
         if extra:
             yield Demand(name, SpecifierSet(f"=={version}"), origin, None, unmoved)
         for platform, wheel in self._wheels(release).items():
-            for requirement in self._world.applying(wheel.requires or (), {platform}, extra):
+            requires = wheel.requires
+            if requires is None and version.local is not None:
+                requires = self._public_requires(name, version, platform)
+            for requirement in self._world.applying(requires or (), {platform}, extra):
                 yield from Demand.of(requirement, origin, unmoved=unmoved)
+
+    def _public_requires(self, name: str, version: Version, platform: str) -> tuple[str, ...]:
+        """What a build of another index asks, as far as the default index's build tells.
+
+        The CUDA libraries differ from index to index and are left to uv; everything else is the
+        same source with the same metadata.
+        """
+        release = self._world.graph.release(name, version.public)
+        wheel = release.wheel(platform) if release else None
+        lines = wheel.requires if wheel and wheel.requires else ()
+        return tuple(line for line in lines if not line.startswith(("nvidia-", "cuda-")))
 
     def _wheels(self, release: Release | None) -> dict[str, WheelFact]:
         """The wheels that the sites would install, by platform."""

@@ -80,7 +80,7 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
     ) -> list[Candidate]:
         demands = list(requirements[identifier])
         refused = set(incompatibilities[identifier])
-        if identifier.startswith("file:"):
+        if demands[0].owner is not None:
             found = self._owners(identifier, demands)
         elif not self._world.is_stack(demands[0].name):
             found = self._outside(identifier, demands)

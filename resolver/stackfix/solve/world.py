@@ -52,8 +52,9 @@ class Site:
 class Demand:
     """A requirement inside the solve, with who makes it.
 
-    `key` is "torch", "jax[cuda12]" (an extra is a key of its own) or "file:PATH" (a path that only
-    one package of the environment may install; `owner` names it).
+    `key` is "torch", "jax[cuda12]" (an extra is a key of its own), or something that only one
+    `owner` may have: "file:PATH" (a path that one package of the environment installs) and
+    "index:torch" (PyTorch's packages come from one index, all of them).
     """
 
     key: str
