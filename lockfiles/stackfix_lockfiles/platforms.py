@@ -84,7 +84,7 @@ class Platform:
             rank, build = _rank(wheel.filename, ranks)
             if rank is not None:
                 ranked.append((rank, build, wheel))
-        ranked.sort(key=lambda entry: (entry[0], [-part for part in entry[1]]))
+        ranked.sort(key=lambda entry: (entry[0], -entry[1]))
         return tuple(wheel for _, _, wheel in ranked)
 
     def wheel(self, package: LockedPackage, python: str) -> LockedFile | None:
@@ -183,13 +183,13 @@ def _platform_tags(platform: Platform) -> Iterator[str]:
             yield f"manylinux_2_{glibc}_{machine}"
             if legacy := _LEGACY_MANYLINUX.get(glibc):
                 yield f"{legacy}_{machine}"
-        yield f"linux_{machine}"
+        yield f"linux_{machine}"  # last, as in uv; pip would take it first
 
 
-def _rank(
-    filename: str, ranks: Mapping[tuple[str, str, str], int]
-) -> tuple[int | None, tuple[int, ...]]:
-    """Return the best place of a wheel among the tags (None: incompatible) and its build number."""
+def _rank(filename: str, ranks: Mapping[tuple[str, str, str], int]) -> tuple[int | None, int]:
+    """Return the best place of a wheel among the tags (None: incompatible) and its build number,
+    -1 without one: torch 2.10.0 was uploaded again as build 3, which wins.
+    """
     interpreters, abis, platforms, build = _wheel_tags(filename)
     places = [
         place
@@ -202,17 +202,15 @@ def _rank(
 
 
 @lru_cache(maxsize=65536)
-def _wheel_tags(
-    filename: str,
-) -> tuple[Iterable[str], Iterable[str], Iterable[str], tuple[int, ...]]:
+def _wheel_tags(filename: str) -> tuple[Iterable[str], Iterable[str], Iterable[str], int]:
     parts = filename.removesuffix(".whl").split("-")
     if not filename.endswith(".whl") or len(parts) not in (5, 6) or len(filename) > 1024:
-        return (), (), (), ()
+        return (), (), (), -1
     digits = ""
     if len(parts) == 6:  # name-version-build-python-abi-platform: a build begins with a number
         for character in parts[2]:
-            if not character.isdecimal():
+            if character not in "0123456789":
                 break
             digits += character
     interpreters, abis, platforms = (part.lower().split(".") for part in parts[-3:])
-    return interpreters, abis, platforms, (int(digits),) if digits else ()
+    return interpreters, abis, platforms, int(digits[:18]) if digits else -1
