@@ -1,0 +1,252 @@
+"""A new uv.lock, made by uv, in a scratch copy, without running any package's code.
+
+uv would clone git packages and build sdists to learn what they depend on. Builds cannot run here:
+`PYTHONHOME` names a folder that does not exist, so every Python that uv starts for one dies
+before its first line of code (uv asks interpreters about themselves with `-I`, which ignores it).
+`--no-build` is no way: uv then refuses such packages even where their metadata is given. What the
+old lock recorded is given to uv as `dependency-metadata` instead: for sdist-only packages at once,
+for git and URL packages where their source cannot be read, for then their own version limits count.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stackfix_lockfiles.packages import SourceKind
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.relock import interpreter
+from stackfix_lockfiles.relock.reach import host_of, out_of_reach
+from stackfix_lockfiles.relock.refusals import IndexUnreachable, RelockRefused, refusal
+from stackfix_lockfiles.relock.result import for_project
+from stackfix_lockfiles.scratch import Known, Scratch, scratch
+from stackfix_lockfiles.scratch.known import known
+from stackfix_lockfiles.uv import Finished, TimedOut, Uv
+
+__all__ = ["IndexUnreachable", "RelockRefused", "Relocked", "relock"]
+
+TIMEOUT = 900.0
+"""Seconds uv gets for one lock."""
+SOURCE_PATIENCE = 60.0
+"""Seconds uv gets while it may still be cloning; then the old lock's record is used."""
+ROUNDS = 4
+"""Runs in which single unreadable packages are set aside, before all of them are."""
+
+_UNREADABLE = re.compile(
+    r"Failed to (?:download and build|download|build|fetch|read metadata[^`]*|parse[^`]*"
+    r"|prepare[^`]*) `(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:==[^`]*| @ [^`]*)?`"
+)
+_GIT = re.compile(r"Git operation failed|failed to (?:clone|fetch)")
+_DROPPED = (
+    "UV_DRY_RUN",
+    "UV_FROZEN",
+    "UV_LOCKED",
+    "UV_NO_BUILD",
+    "UV_NO_BUILD_PACKAGE",
+    "UV_NO_PROGRESS",
+    "UV_PROJECT",
+    "UV_WORKING_DIR",
+    "VIRTUAL_ENV",
+)
+"""Variables that would make uv lock something else, or refuse given metadata."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relocked:
+    """A lock that uv made for the project."""
+
+    lock: bytes
+    """The new uv.lock."""
+    warnings: tuple[str, ...] = ()
+    """One line each: what could not be read, and so did not limit the result."""
+
+
+def relock(
+    project: Project,
+    files: Mapping[Path, bytes],
+    *,
+    pins: Mapping[str, str | Sequence[str]],
+    uv: Uv | None = None,
+    python: str | None = None,
+    offline: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> Relocked:
+    """Lock the project with `files` (relative paths) in place of its own; write nothing in it.
+
+    `pins` maps package names to the version that uv shall move to, or to several texts where forks
+    differ; a text may carry a marker: `2.8.0 ; extra == 'cu128'`. All else stays as locked as it
+    can. `python` is an interpreter or version for uv; by default what uv finds, or a stand-in.
+    Works on a project without a uv.lock too.
+
+    Raises:
+        RelockRefused: uv finds no solution, or cannot go on.
+        IndexUnreachable: an index does not answer.
+        InputError: a file of the project is broken, or there is no usable uv.
+    """
+    uv = uv or Uv.find(_required_version(project))
+    lock = project.read_lock() if project.lock_path.is_file() else None
+    with scratch(project, files, lock) as copy:
+        run = _Run(
+            uv=uv,
+            copy=copy,
+            args=("lock", *_upgrades(pins), *(("--offline",) if offline else ())),
+            python=python,
+            wished=project.python_version,
+            requires_python=lock.requires_python if lock else project.requires_python,
+            offline=offline,
+            progress=progress,
+        )
+        entries = known(lock) if lock else ()
+        injected = _lock(run, entries, offline)
+        try:
+            data = copy.lock.read_bytes()
+        except FileNotFoundError:
+            raise RelockRefused("uv wrote no uv.lock") from None
+        return Relocked(
+            lock=for_project(data, injected, copy.unversioned),
+            warnings=tuple(_warnings(injected, copy)),
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """`uv lock` in the scratch copy, as often as needed."""
+
+    uv: Uv
+    copy: Scratch
+    args: tuple[str, ...]
+    python: str | None
+    wished: str | None
+    requires_python: str | None
+    offline: bool
+    progress: Callable[[str], None] | None
+    stood_in: bool = field(default=False)
+
+    def __call__(self, timeout: float) -> Finished:
+        """Run once; a missing interpreter is replaced by a stand-in and uv run again."""
+        finished = self._once(timeout)
+        if finished.returncode and self.python is None and interpreter.is_missing(finished.stderr):
+            version = interpreter.admitted(self.requires_python, self.wished)
+            if version is not None:
+                self.python = str(interpreter.stand_in(self.copy.base, version))
+                finished = self._once(timeout)
+        return finished
+
+    def _once(self, timeout: float) -> Finished:
+        python = () if self.python is None else ("--python", self.python)
+        return self.uv.run(
+            [*self.args, *python, "--no-progress", "--color", "never"],
+            cwd=self.copy.root,
+            env=self._environment(),
+            timeout=timeout,
+            progress=self.progress,
+        )
+
+    def _environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
+        if self.python is not None:
+            kept.pop("UV_PYTHON", None)
+        return {
+            **kept,
+            **self.copy.environment,
+            "PYTHONHOME": str(self.copy.base / "no-python-runs-here"),
+            "UV_PYTHON_DOWNLOADS": "never",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", "ssh -oBatchMode=yes"),
+        }
+
+
+def _lock(run: _Run, entries: Sequence[Known], offline: bool) -> tuple[Known, ...]:
+    """Run uv until it locks; returns the metadata that it had to be given."""
+    remote = {entry.name: entry for entry in entries if entry.kind in _REMOTE}
+    injected: list[Known] = list(
+        run.copy.inject([entry for entry in entries if entry.name not in remote])
+    )
+    if remote:
+        cache = _cache(run)
+        dead = out_of_reach(remote.values(), cache=cache, offline=offline)
+        injected += _inject(run, remote, dead)
+    for number in range(ROUNDS + 1):
+        stderr = _try(run, SOURCE_PATIENCE if remote else TIMEOUT)
+        if stderr is None:
+            return tuple(injected)
+        names = _set_aside(stderr, remote) if number < ROUNDS - 1 else set(remote)
+        if not names:
+            raise refusal(stderr, offline=offline)
+        injected += _inject(run, remote, names)
+    raise AssertionError("the last round sets everything aside")
+
+
+_REMOTE = (SourceKind.GIT, SourceKind.URL)
+
+
+def _try(run: _Run, timeout: float) -> str | None:
+    """What uv said when it failed, None when it locked; `timed out` when it took too long."""
+    try:
+        finished = run(timeout)
+    except TimedOut as error:
+        if timeout == TIMEOUT:
+            raise RelockRefused(str(error)) from None
+        return "timed out"
+    return finished.stderr if finished.returncode else None
+
+
+def _set_aside(stderr: str, remote: Mapping[str, Known]) -> set[str]:
+    """The packages to read from the old lock, given why uv failed; none: that would not help."""
+    if stderr == "timed out":
+        return set(remote)
+    name = next((found["name"] for found in _UNREADABLE.finditer(stderr)), None)
+    failed = remote.get(name.lower().replace("_", "-").replace(".", "-")) if name else None
+    if failed is None:
+        return set(remote) if remote and _GIT.search(stderr) else set()
+    if not _GIT.search(stderr):
+        return {failed.name}
+    host = host_of(failed.source)
+    return {entry.name for entry in remote.values() if host_of(entry.source) == host}
+
+
+def _inject(run: _Run, remote: dict[str, Known], names: Collection[str]) -> tuple[Known, ...]:
+    return run.copy.inject([remote.pop(name) for name in sorted(names)])
+
+
+def _cache(run: _Run) -> Path | None:
+    asked = run.uv.run(["cache", "dir"], cwd=run.copy.root, env=run._environment(), timeout=20)
+    return Path(asked.stdout.strip()) if not asked.returncode and asked.stdout.strip() else None
+
+
+def _upgrades(pins: Mapping[str, str | Sequence[str]]) -> list[str]:
+    """`--upgrade-package name==version` for every pin."""
+    options = []
+    for name, value in sorted(pins.items()):
+        for text in [value] if isinstance(value, str) else value:
+            version, _, marker = text.partition(";")
+            condition = f" ; {marker.strip()}" if marker.strip() else ""
+            options += ["--upgrade-package", f"{name}=={version.strip()}{condition}"]
+    return options
+
+
+def _warnings(injected: Sequence[Known], copy: Scratch) -> list[str]:
+    lines = []
+    if unread := [entry for entry in injected if not entry.complete]:
+        names = ", ".join(f"{entry.name} {entry.version} ({_origin(entry)})" for entry in unread)
+        lines.append(
+            f"not read: {names}; their dependencies are those of the old uv.lock, "
+            "and version limits that they set were not seen"
+        )
+    lines += [
+        f"{name}: its dependencies are only known to its build, which stackfix does not run"
+        for name in sorted(copy.unknown)
+    ]
+    return lines
+
+
+def _origin(entry: Known) -> str:
+    return "sdist" if entry.kind is SourceKind.REGISTRY else str(entry.kind)
+
+
+def _required_version(project: Project) -> str | None:
+    value = project.uv_config.table.get("required-version")
+    return value if isinstance(value, str) else None

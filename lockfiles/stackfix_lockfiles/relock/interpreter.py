@@ -1,0 +1,82 @@
+"""A stand-in for a Python that is not installed.
+
+uv refuses to lock without an interpreter that `requires-python` admits, though a lock for all
+platforms takes nothing from it but its version (tried with uv 0.13.9: same lock). Downloading one
+is not stackfix's business. So where uv finds none, it gets a script that lets this process's own
+Python answer uv's question and changes the version in the answer.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+__all__ = ["admitted", "is_missing", "stand_in"]
+
+_MISSING = re.compile(
+    r"No interpreter found|incompatible with the project's Python requirement"
+    r"|Failed to inspect Python interpreter|Querying Python at"
+    r"|No download found for request|Python downloads are"
+)
+_SCRIPT = """\
+import json, subprocess, sys
+run = subprocess.run([sys.executable, *sys.argv[1:]], capture_output=True, text=True)
+try:
+    answer = json.loads(run.stdout)
+    names = ("python_full_version", "implementation_version")
+    answer["markers"].update(dict.fromkeys(names, {version!r}), python_version={minor!r})
+except (ValueError, KeyError, AttributeError):
+    sys.stderr.write(run.stderr)
+    sys.exit(run.returncode or 1)
+print(json.dumps(answer))
+"""
+
+
+def is_missing(stderr: str) -> bool:
+    """Whether uv failed because it found no Python that suits the project."""
+    return _MISSING.search(stderr) is not None
+
+
+def stand_in(folder: Path, version: Version) -> Path:
+    """Write the stand-in for `version` into `folder` and return its path."""
+    script = folder / "stand_in.py"
+    minor = f"{version.major}.{version.minor}"
+    script.write_text(_SCRIPT.format(version=str(version), minor=minor), "utf-8")
+    python = folder / "python"
+    command = shlex.join([sys.executable, "-I", str(script)])
+    python.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
+    python.chmod(0o755)
+    return python
+
+
+def admitted(requires_python: str | None, wished: str | None) -> Version | None:
+    """A Python version that `requires-python` admits: `wished` if it does, else the lowest."""
+    try:
+        specifiers = SpecifierSet(requires_python or "")
+    except InvalidSpecifier:
+        return None
+    for version in _versions(specifiers, wished):
+        if specifiers.contains(version):
+            return version
+    return None
+
+
+def _versions(specifiers: SpecifierSet, wished: str | None) -> Iterator[Version]:
+    named = [wished or "", *(specifier.version for specifier in specifiers)]
+    for text in named:
+        try:
+            version = Version(text.removesuffix(".*"))
+        except InvalidVersion:
+            continue
+        micro = max(version.micro, 0)
+        yield Version(f"{version.major}.{version.minor}.{micro}")
+        yield Version(f"{version.major}.{version.minor}.{micro + 1}")
+    for minor in range(8, 30):
+        yield Version(f"3.{minor}.0")
+        yield Version(f"3.{minor}.99")

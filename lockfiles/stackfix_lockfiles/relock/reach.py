@@ -1,0 +1,72 @@
+"""Which git and URL sources uv could read: already in its cache, or their host answers.
+
+uv itself tries a dead host several times, with pauses. A look that costs little comes first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from stackfix_lockfiles.packages import SourceKind
+from stackfix_lockfiles.scratch import Known
+
+__all__ = ["host_of", "out_of_reach"]
+
+_PATIENCE = 2.0
+"""Seconds to wait for a host to take a connection."""
+_PORTS = {"https": 443, "http": 80, "ssh": 22, "git": 9418}
+
+
+def out_of_reach(entries: Iterable[Known], *, cache: Path | None, offline: bool) -> set[str]:
+    """Names of the packages whose source surely cannot be read now."""
+    asked: dict[tuple[str, int], list[str]] = {}
+    unreadable: set[str] = set()
+    for entry in entries:
+        if entry.kind is SourceKind.GIT and cache is not None and _is_checked_out(entry, cache):
+            continue
+        address = host_of(entry.source)
+        if offline:
+            unreadable.add(entry.name)
+        elif address is not None:
+            asked.setdefault(address, []).append(entry.name)
+    if asked and not _uses_proxy():
+        with ThreadPoolExecutor(max_workers=8) as pool:
+            for answers, names in zip(pool.map(_answers, asked), asked.values(), strict=True):
+                if not answers:
+                    unreadable.update(names)
+    return unreadable
+
+
+def host_of(source: str) -> tuple[str, int] | None:
+    """Host and port of a URL; None for a local one."""
+    with contextlib.suppress(ValueError):
+        parts = urlsplit(source)
+        if parts.hostname:
+            return parts.hostname, parts.port or _PORTS.get(parts.scheme, 443)
+    return None
+
+
+def _is_checked_out(entry: Known, cache: Path) -> bool:
+    commit = entry.source.rpartition("#")[2]
+    if len(commit) < 40:
+        return False
+    return any(cache.glob(f"git-v*/checkouts/*/{commit[:7]}*"))
+
+
+def _answers(address: tuple[str, int]) -> bool:
+    try:
+        with socket.create_connection(address, timeout=_PATIENCE):
+            return True
+    except OSError:
+        return False
+
+
+def _uses_proxy() -> bool:
+    names = ("https_proxy", "http_proxy", "all_proxy")
+    return any(os.environ.get(name) or os.environ.get(name.upper()) for name in names)

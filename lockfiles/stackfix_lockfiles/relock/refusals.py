@@ -1,0 +1,95 @@
+"""Why there is no new lock, in uv's words but readable."""
+
+from __future__ import annotations
+
+import re
+
+from stackfix_lockfiles.errors import printable
+
+__all__ = ["IndexUnreachable", "RelockRefused", "reason_of", "refusal", "unreachable_url"]
+
+_MAX_LINES = 15
+_MAX_WIDTH = 400
+_GLYPHS = re.compile(r"^[\s│├╰╭─▶×]*")
+_USERINFO = re.compile(r"(?<=://)[^/@\s`'\"]+@")
+_NOISE = re.compile(
+    r"(?:Using (?:CPython|PyPy|GraalPy|Pyodide)|warning: |Resolved \d|Updating |Updated |Building "
+    r"|Fetching |Downloading |Ignoring existing lockfile)"
+)
+_BUILD = re.compile(r"Failed to (?:download and )?build `(?P<package>[^`]+)`")
+_DEAD_BUILD = re.compile(
+    r"PYTHONHOME|init_fs_encoding|build backend returned|Failed to resolve requirements from "
+    r"|Failed to install requirements from |No module named 'encodings'"
+)
+_FETCH = re.compile(r"Failed to fetch: `(?P<url>[^`]+)`")
+_NO_ANSWER = re.compile(
+    r"error sending request|Request failed after|client error|dns error|Could not connect"
+    r"|[Cc]onnection (?:refused|reset)|timed out|operation timed out|error decoding response body"
+    r"|HTTP status server error"
+)
+_OFFLINE = re.compile(r"network (?:was|is) disabled|[Nn]etwork connectivity is disabled")
+
+
+class RelockRefused(Exception):
+    """uv made no lock: the pins conflict, a package cannot be read, or the project is faulty."""
+
+    def __init__(self, reason: str, stderr: str = "") -> None:
+        self.reason = reason
+        """uv's words, cleaned, at most 15 lines; or one line of ours where uv's would mislead."""
+        self.stderr = stderr
+        """All that uv said."""
+        super().__init__(reason)
+
+
+class IndexUnreachable(Exception):
+    """An index did not answer, or not with pages of packages."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        self.url = _USERINFO.sub("", url)
+        """What was asked, without credentials."""
+        self.reason = reason
+        super().__init__(f"{self.url}: the index cannot be reached: {reason}")
+
+
+def refusal(stderr: str, *, offline: bool = False) -> RelockRefused | IndexUnreachable:
+    """The error that uv's output amounts to."""
+    if offline and _OFFLINE.search(stderr):
+        said = reason_of(stderr)
+        return RelockRefused(f"offline, and uv's cache does not have all it needs\n{said}", stderr)
+    if url := unreachable_url(stderr):
+        return IndexUnreachable(url, _last_cause(stderr))
+    if (found := _BUILD.search(stderr)) and _DEAD_BUILD.search(stderr):
+        return RelockRefused(
+            f"{printable(_USERINFO.sub('', found['package']))}: what it depends on is only known "
+            "by running its build code, which stackfix does not do",
+            stderr,
+        )
+    return RelockRefused(reason_of(stderr), stderr)
+
+
+def unreachable_url(stderr: str) -> str | None:
+    """The URL that did not answer, if that is why uv failed."""
+    found = _FETCH.search(stderr)
+    return found["url"] if found and _NO_ANSWER.search(stderr) else None
+
+
+def reason_of(stderr: str) -> str:
+    """What uv said, without noise: at most 15 lines, no control characters, no credentials."""
+    lines: list[str] = []
+    for raw in stderr.splitlines():
+        line = _GLYPHS.sub("", raw).rstrip()
+        line = line.removeprefix("error: ").removeprefix("cause: ")
+        if not line or (_NOISE.match(line) and not lines):
+            continue
+        line = printable(_USERINFO.sub("", line))
+        lines.append(line if len(line) <= _MAX_WIDTH else line[: _MAX_WIDTH - 1] + "…")
+    if not lines:
+        return "uv ended without saying why"
+    if len(lines) > _MAX_LINES:
+        lines = [*lines[: _MAX_LINES - 1], f"… and {len(lines) - _MAX_LINES + 1} more lines"]
+    return "\n".join(lines)
+
+
+def _last_cause(stderr: str) -> str:
+    causes = reason_of(stderr).splitlines()
+    return causes[-1]

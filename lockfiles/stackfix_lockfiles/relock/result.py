@@ -1,0 +1,74 @@
+"""uv's lock of the scratch copy, made into the lock of the project."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.scratch import Known
+
+__all__ = ["for_project"]
+
+_ENTRY = "[[manifest.dependency-metadata]]"
+_FIELD = re.compile(r'(name|version) = "([^"]*)"')
+
+
+def for_project(data: bytes, injected: Collection[Known], unversioned: Collection[str]) -> bytes:
+    """Take out what was put in, and only that: injected metadata and stand-in versions.
+
+    Raises:
+        InputError: uv wrote no lock that can be read.
+    """
+    if not injected and not unversioned:
+        return data
+    blocks = _blocks(data.decode("utf-8"))
+    given = {(entry.name, entry.version) for entry in injected}
+    kept = []
+    for block in blocks:
+        fields = dict(_FIELD.findall("\n".join(block.splitlines()[:4])))
+        if block.startswith(_ENTRY) and (fields.get("name"), fields.get("version")) in given:
+            continue
+        if block.startswith("[[package]]") and fields.get("name") in unversioned and _local(block):
+            block = re.sub(r'^version = "[^"]*"\n', "", block, count=1, flags=re.MULTILINE)
+        kept.append(block)
+    text = "".join(kept)
+    if text.startswith("version = 1\n") and "\n[manifest]\n\n[" in text:
+        text = text.replace("\n[manifest]\n\n[", "\n[", 1)
+    result = text.encode()
+    _check(Lock.parse(data), Lock.parse(result), given, unversioned)
+    return result
+
+
+def _blocks(text: str) -> list[str]:
+    """The document cut before each line that opens a table."""
+    return re.split(r"^(?=\[)", text, flags=re.MULTILINE)
+
+
+def _local(block: str) -> bool:
+    return re.search(r"^source = \{ (?:editable|virtual|directory) = ", block, re.M) is not None
+
+
+def _check(
+    before: Lock,
+    after: Lock,
+    given: Collection[tuple[str, str]],
+    unversioned: Collection[str],
+) -> None:
+    """Guard against a layout that the cut above does not understand: never write such a lock."""
+    left = [
+        entry
+        for entry in before.manifest.dependency_metadata
+        if (entry.get("name"), entry.get("version")) not in given
+    ]
+    same = (
+        list(after.manifest.dependency_metadata) == left
+        and len(before.packages) == len(after.packages)
+        and all(
+            {**old.raw, "version": None} == {**new.raw, "version": None}
+            and (new.version == old.version or (new.version is None and old.name in unversioned))
+            for old, new in zip(before.packages, after.packages, strict=True)
+        )
+    )
+    if not same:
+        raise AssertionError("uv's lock has a layout that stackfix does not know")

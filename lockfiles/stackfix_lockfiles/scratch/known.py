@@ -1,0 +1,113 @@
+"""What an old lock knows about packages that uv would have to clone, download or build to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.packages import Dependency, LockedPackage, SourceKind
+from stackfix_lockfiles.scratch.pseudo import without_pseudo_extras
+from stackfix_lockfiles.scratch.written import written
+
+__all__ = ["Known", "known"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """Metadata of one package, to be given to uv as `tool.uv.dependency-metadata`."""
+
+    name: str
+    version: str
+    requires_dist: tuple[str, ...]
+    extras: tuple[str, ...]
+    source: str
+    """Where the package comes from: the lock's source URL, or `sdist` for a registry's sdist."""
+    kind: SourceKind
+    complete: bool
+    """Whether version limits are known. The lock has them for URL and path packages only."""
+
+    def table(self) -> dict[str, Any]:
+        """The entry as uv reads it."""
+        table: dict[str, Any] = {
+            "name": self.name,
+            "version": self.version,
+            "requires-dist": list(self.requires_dist),
+        }
+        if self.extras:
+            table["provides-extra"] = list(self.extras)
+        return table
+
+
+def known(lock: Lock) -> tuple[Known, ...]:
+    """One entry for each git, URL, archive-by-path and sdist-only package of the lock.
+
+    Several packages may share name and version (one commit for each fork): uv takes one entry for
+    them, so theirs are united.
+    """
+    found: dict[tuple[str, str], Known] = {}
+    for package in lock.packages:
+        if package.version is None or not _needs_reading(package):
+            continue
+        entry = _entry(package, package.version)
+        key = (entry.name, entry.version)
+        found[key] = _united(found[key], entry) if key in found else entry
+    return tuple(found.values())
+
+
+def _needs_reading(package: LockedPackage) -> bool:
+    kind = package.source.kind
+    if kind is SourceKind.REGISTRY:
+        return not package.wheels
+    if kind is SourceKind.PATH:
+        return not package.source.value.endswith(".whl")  # uv reads a wheel without running it
+    return kind in (SourceKind.GIT, SourceKind.URL)
+
+
+def _entry(package: LockedPackage, version: str) -> Known:
+    if package.metadata is not None:
+        texts = [written(requirement) for requirement in package.metadata.requires_dist]
+        extras = package.metadata.provides_extras
+    else:
+        texts = list(_edges(package))
+        extras = tuple(package.optional_dependencies)
+    registry = package.source.kind is SourceKind.REGISTRY
+    return Known(
+        name=package.name,
+        version=version,
+        requires_dist=tuple(dict.fromkeys(texts)),
+        extras=tuple(extras),
+        source="sdist" if registry else package.source.value,
+        kind=package.source.kind,
+        complete=package.metadata is not None or not texts,
+    )
+
+
+def _edges(package: LockedPackage) -> Iterator[str]:
+    for edge in package.dependencies:
+        yield _requirement(edge, None)
+    for extra, edges in package.optional_dependencies.items():
+        for edge in edges:
+            yield _requirement(edge, extra)
+
+
+def _requirement(edge: Dependency, extra: str | None) -> str:
+    extras = f"[{','.join(edge.extras)}]" if edge.extras else ""
+    marker = without_pseudo_extras(edge.marker) if edge.marker else None
+    if extra is not None:
+        condition = f"extra == '{extra}'"
+        marker = f"({marker}) and {condition}" if marker else condition
+    return f"{edge.name}{extras}" + (f" ; {marker}" if marker else "")
+
+
+def _united(one: Known, other: Known) -> Known:
+    return Known(
+        name=one.name,
+        version=one.version,
+        requires_dist=tuple(dict.fromkeys((*one.requires_dist, *other.requires_dist))),
+        extras=tuple(dict.fromkeys((*one.extras, *other.extras))),
+        source=one.source,
+        kind=one.kind,
+        complete=one.complete and other.complete,
+    )

@@ -1,0 +1,95 @@
+"""What lies on this disk that uv reads when it locks a project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from stackfix_lockfiles import _members
+from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.pyproject import Pyproject
+from stackfix_lockfiles.sources import indexes, sources
+
+__all__ = ["LocalFiles", "find_local"]
+
+_MAX_FOLDERS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalFiles:
+    """Absolute paths, the project's root not among them."""
+
+    folders: frozenset[Path]
+    """Folders of packages: members, path sources, and theirs in turn."""
+    links: frozenset[Path]
+    """Wheels, sdists, and folders that serve as an index."""
+
+
+def find_local(project: Project, lock: Lock | None) -> LocalFiles:
+    """Follow members, path sources and local indexes, and what the old lock names.
+
+    Raises:
+        InputError: a pyproject.toml on the way is broken.
+    """
+    folders: set[Path] = set()
+    links: set[Path] = set()
+    waiting = [project.root, *(project.root / file.path.parent for file in project.files)]
+    if lock is not None:
+        waiting += [
+            project.root / package.source.value
+            for package in lock.packages
+            if package.source.is_local and "://" not in package.source.value
+        ]
+    while waiting:
+        path = Path(os.path.normpath(waiting.pop()))
+        if path in folders or path in links:
+            continue
+        if path.is_file():
+            links.add(path)
+        elif path.is_dir() and len(folders) < _MAX_FOLDERS:
+            folders.add(path)
+            waiting += _read_by(path)
+    links.update(_indexes(project))
+    return LocalFiles(
+        folders=frozenset(folders - {project.root}),
+        links=frozenset(path for path in links if path not in folders),
+    )
+
+
+def _read_by(folder: Path) -> Iterator[Path]:
+    """The folders and files that uv reads because it reads this folder's pyproject.toml."""
+    path = folder / "pyproject.toml"
+    if not path.is_file():
+        return
+    file = Pyproject.read(path, folder, str(path), what="a pyproject.toml")
+    for source in sources(file):
+        if source.kind == "path" and (local := _local_path(source.value)) is not None:
+            yield folder / local
+    yield from _members.folders(file, folder)
+    if (outer := _members.workspace_root(folder)) is not None:
+        yield outer
+
+
+def _indexes(project: Project) -> Iterator[Path]:
+    config = project.uv_config
+    urls: list[Any] = [index.url for index in project.indexes]
+    if config.is_uv_toml:
+        urls += [index.url for index in indexes(project.main, "tool", "uv")]
+    found = config.table.get("find-links", [])
+    urls += [found] if isinstance(found, str) else found if isinstance(found, list) else []
+    for url in urls:
+        local = _local_path(url) if isinstance(url, str) else None
+        if local is not None and not local.is_absolute() and (project.root / local).exists():
+            yield Path(os.path.normpath(project.root / local))
+
+
+def _local_path(text: str) -> Path | None:
+    """The path that a source or an index means, None for a URL elsewhere."""
+    if text.startswith("file:"):
+        return Path(unquote(urlsplit(text).path))
+    return None if "://" in text else Path(text)

@@ -1,0 +1,51 @@
+"""Markers without the pseudo extras by which a lock tells conflicting extras apart."""
+
+from __future__ import annotations
+
+import re
+
+from stackfix_lockfiles.markers import Marker
+
+__all__ = ["without_pseudo_extras"]
+
+_PSEUDO = re.compile(r"extra\s*[!=]=\s*['\"](?:extra|group|project)-\d+-")
+
+Expression = tuple[str, ...] | None
+"""Tokens of a marker; None when it always holds."""
+
+
+def without_pseudo_extras(text: str) -> str | None:
+    """The marker with every comparison of a pseudo extra taken as true; None if nothing is left.
+
+    uv added those comparisons to tell its forks apart; the package's own metadata never has them.
+    A marker has no `not`, so the result holds wherever the original does.
+    """
+    if "extra" not in text:
+        return text
+    # An `or` of `and`s per nesting level; `stack` instead of recursion, as in `Marker.holds`.
+    stack: list[list[list[Expression]]] = [[[]]]
+    for token in Marker(text).tokens:
+        if token == "(":
+            stack.append([[]])
+        elif token == ")":
+            inner = _either(stack.pop())
+            stack[-1][-1].append(None if inner is None else ("(", *inner, ")"))
+        elif token == "or":
+            stack[-1].append([])
+        elif token != "and":
+            stack[-1][-1].append(None if _PSEUDO.match(token) else (token,))
+    left = _either(stack[0])
+    return None if left is None else " ".join(left).replace("( ", "(").replace(" )", ")")
+
+
+def _either(terms: list[list[Expression]]) -> Expression:
+    joined: list[str] = []
+    for term in terms:
+        both = [part for part in term if part is not None]
+        if not both:
+            return None  # one alternative always holds
+        if joined:
+            joined.append("or")
+        for number, part in enumerate(both):
+            joined.extend(("and", *part) if number else part)
+    return tuple(joined)
