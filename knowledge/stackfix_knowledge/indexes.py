@@ -110,7 +110,7 @@ class IndexTable:
         return self._releases[package]
 
     def _torch(self) -> Iterator[Release]:
-        cpu = set()
+        cpu: set[Version] = set()
         for build in self.builds:
             cpu.update(build.versions)
             if build.confirmed:
