@@ -99,10 +99,12 @@ class Entry:
         return self.text(key) if key in self.data else None
 
     def date(self, key: str) -> str | None:
-        """A date as "2026-11-30", from a TOML date or a text of that form; None if absent."""
+        """A date as "2026-11-30", from a TOML date or such a text; None if absent or empty."""
         value = self.data.get(key)
-        if value is None or isinstance(value, datetime.date):
-            return None if value is None else value.isoformat()
+        if value is None or value == "":
+            return None
+        if isinstance(value, datetime.date):
+            return value.isoformat()
         if isinstance(value, str) and _is_date(value):
             return value
         raise self.fault(key, 'a date such as "2026-11-30"')
