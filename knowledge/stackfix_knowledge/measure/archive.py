@@ -1,0 +1,149 @@
+"""The members of a wheel, whether it lies on disk or on a server, within bounds.
+
+A wheel is a zip file made by strangers. Every limit here is far above what real wheels need, and
+passing one is an error that names it.
+"""
+
+from __future__ import annotations
+
+import io
+import mmap
+import re
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from stackfix_knowledge.measure.errors import MeasureError
+from stackfix_knowledge.measure.remote import RemoteFile
+
+__all__ = ["Archive", "is_library"]
+
+_LARGEST_DIRECTORY = 16 * 1024 * 1024
+"""Bytes of the zip directory; the fullest known wheel has 3 MB."""
+_LARGEST_TEXT = 8 * 1024 * 1024
+"""Bytes of a text member such as METADATA."""
+_LARGEST_MEMBER = 8 * 1024**3
+"""Bytes of one library, unpacked."""
+_LARGEST_SUM = 24 * 1024**3
+"""Bytes of all that is unpacked from one wheel."""
+_CHUNK = 4 * 1024 * 1024
+
+_LIBRARY = re.compile(r"\.so(\.\d+)*$")
+
+
+def is_library(name: str) -> bool:
+    """Whether a file of that name is a shared library: ``libcudnn.so.9``, ``_C.abi3.so``."""
+    return _LIBRARY.search(name) is not None
+
+
+class Archive:
+    """A wheel's members; close it after use (it is a context manager)."""
+
+    def __init__(self, file: Path | RemoteFile, *, name: str) -> None:
+        """Read the directory of a wheel; ``name`` is what errors call it."""
+        self.name = name
+        self._raw = file if isinstance(file, RemoteFile) else _opened(file)
+        self._unpacked = 0
+        try:
+            # Guarded reads like a file in the only ways that zipfile uses.
+            self._zip = zipfile.ZipFile(cast(IO[bytes], _Guarded(self._raw, name)))
+        except (zipfile.BadZipFile, zlib.error, ValueError, OSError, OverflowError) as error:
+            self._raw.close()
+            raise MeasureError(name, None, f"a wheel, which is a zip file ({error})") from error
+        offsets = sorted({info.header_offset for info in self._zip.infolist()})
+        self._ends = dict(zip(offsets, [*offsets[1:], self._zip.start_dir], strict=True))
+
+    def names(self) -> tuple[str, ...]:
+        """The names of its files, in the order of the directory, each once."""
+        return tuple(dict.fromkeys(i.filename for i in self._zip.infolist() if not i.is_dir()))
+
+    def size(self, member: str) -> int:
+        """The unpacked size of a member in bytes, as the directory states it."""
+        return self._zip.getinfo(member).file_size
+
+    def text(self, member: str) -> str:
+        """A small member as text; bytes that are no UTF-8 become replacement characters."""
+        return self.read(member, limit=_LARGEST_TEXT).decode("utf-8", "replace")
+
+    def read(self, member: str, *, limit: int) -> bytes:
+        """A small member as bytes; one larger than the limit (bytes) is an error."""
+        with self._member(member, limit) as stream:
+            return b"".join(self._chunks(stream, member, limit))
+
+    @contextmanager
+    def mapped(self, member: str) -> Iterator[bytes | mmap.mmap]:
+        """A large member, unpacked to a temporary file that is gone afterwards."""
+        with self._member(member, _LARGEST_MEMBER) as stream, tempfile.TemporaryFile() as spool:
+            for chunk in self._chunks(stream, member, _LARGEST_MEMBER):
+                spool.write(chunk)
+            spool.flush()
+            if spool.tell() == 0:
+                yield b""
+                return
+            with mmap.mmap(spool.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                yield data
+
+    def close(self) -> None:
+        """Close the wheel."""
+        self._zip.close()
+        self._raw.close()
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _member(self, member: str, limit: int) -> Iterator[IO[bytes]]:
+        info = self._zip.getinfo(member)
+        if info.file_size > limit:
+            raise MeasureError(self.name, member, f"at most {limit:,} bytes")
+        if isinstance(self._raw, RemoteFile):
+            self._raw.expect(info.header_offset, self._ends[info.header_offset])
+        try:
+            with self._zip.open(info) as stream:
+                yield stream
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            raise self._damaged(member, error) from error
+        except RuntimeError as error:  # how zipfile reports a member that is encrypted
+            raise self._damaged(member, error) from error
+
+    def _chunks(self, stream: IO[bytes], member: str, limit: int) -> Iterator[bytes]:
+        size = 0
+        while chunk := stream.read(_CHUNK):
+            size += len(chunk)
+            self._unpacked += len(chunk)
+            if size > limit:
+                raise MeasureError(self.name, member, f"at most {limit:,} bytes")
+            if self._unpacked > _LARGEST_SUM:
+                raise MeasureError(self.name, None, f"at most {_LARGEST_SUM:,} bytes of libraries")
+            yield chunk
+
+    def _damaged(self, member: str, error: Exception) -> MeasureError:
+        return MeasureError(self.name, member, f"a member that can be unpacked ({error})")
+
+
+class _Guarded:
+    """A file that refuses the one huge read that zipfile does: that of the directory."""
+
+    def __init__(self, file: io.RawIOBase, name: str) -> None:
+        self._file = file
+        self._name = name
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        if size > _LARGEST_DIRECTORY:
+            raise MeasureError(self._name, None, f"a zip directory of {_LARGEST_DIRECTORY:,} bytes")
+        return self._file.read(size) or b""
+
+
+def _opened(path: Path) -> io.RawIOBase:
+    try:
+        return path.open("rb", buffering=0)
+    except OSError as error:
+        raise MeasureError(str(path), None, f"a readable file ({error.strerror})") from error

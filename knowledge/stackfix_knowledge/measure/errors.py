@@ -1,0 +1,19 @@
+"""The one error of measuring."""
+
+from __future__ import annotations
+
+__all__ = ["MeasureError"]
+
+
+class MeasureError(Exception):
+    """A file or an index that cannot be read. ``str()`` is the one line to show."""
+
+    def __init__(self, source: str, place: str | None, expected: str) -> None:
+        self.source = source
+        """The wheel, library or index at fault."""
+        self.place = place
+        """Where in it; None for the whole of it."""
+        self.expected = expected
+        """What should be there."""
+        where = source if place is None else f"{source}: {place}"
+        super().__init__(f"{where}: expected {expected}")

@@ -1,0 +1,149 @@
+"""Measure the releases of a package on an index into its facts file."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from stackfix_knowledge.evidence import EvidenceKind
+from stackfix_knowledge.measure.archive import Archive
+from stackfix_knowledge.measure.errors import MeasureError
+from stackfix_knowledge.measure.facts import FactsFile
+from stackfix_knowledge.measure.index import Index, IndexFile
+from stackfix_knowledge.measure.remote import RemoteFile
+from stackfix_knowledge.measure.select import by_release
+from stackfix_knowledge.measure.wheel import (
+    measure_binaries,
+    measure_metadata,
+    metadata_of,
+    shared_files,
+)
+from stackfix_knowledge.release import WheelFact
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["DEPTHS", "Measuring", "client"]
+
+DEPTHS: Mapping[str, EvidenceKind] = {
+    "metadata": EvidenceKind.METADATA,
+    "binary": EvidenceKind.MEASURED,
+}
+"""How deep to read: METADATA alone, or the binaries too."""
+
+
+def client() -> httpx.Client:
+    """An HTTP client for an index, with limits that end a connection that went dead."""
+    import httpx
+
+    return httpx.Client(follow_redirects=True, timeout=httpx.Timeout(60, connect=20))
+
+
+class Measuring:
+    """Measures packages of one index into one folder of facts.
+
+    What is in the folder already, as deep as asked for, is not read again; so it can be
+    interrupted at any time and goes on where it stopped.
+    """
+
+    def __init__(
+        self, index: Index, folder: Path, *, today: datetime.date, report: Callable[[str], None]
+    ) -> None:
+        self._index = index
+        self._folder = folder
+        self._today = today.isoformat()
+        self._report = report
+
+    def measure(self, wanted: Requirement, *, depth: EvidenceKind, platforms: Sequence[str]) -> int:
+        """Measure the releases that a requirement admits; return how many wheels failed.
+
+        Pre-releases are left out unless the requirement names one. A wheel that cannot be read
+        is reported and left out; MeasureError where the index or facts file cannot be.
+        """
+        package = canonicalize_name(wanted.name)
+        files = self._index.files(package)
+        facts = FactsFile(self._folder, package)
+        rivals = self._rivals(package, platforms)
+        failures = 0
+        for version, wheels in by_release(package, files, platforms).items():
+            asked_for = wanted.specifier.prereleases or not version.is_prerelease
+            if not asked_for or not wanted.specifier.contains(version, prereleases=True):
+                continue
+            facts.release(
+                version, date=_first_upload(wheels.values()), yanked=_all_yanked(wheels.values())
+            )
+            for platform, file in wheels.items():
+                known = facts.depth(version, platform, file.filename)
+                if known is EvidenceKind.MEASURED or known is depth:
+                    continue
+                try:
+                    fact, collides = self._wheel(file, platform, depth, rivals)
+                except MeasureError as error:
+                    self._report(str(error))
+                    failures += 1
+                    continue
+                facts.merge(version, fact, collides=collides)
+                self._report(f"{depth}: {file.filename}")
+                if depth is EvidenceKind.MEASURED:
+                    facts.write()
+        facts.write()
+        return failures
+
+    def _wheel(
+        self,
+        file: IndexFile,
+        platform: str,
+        depth: EvidenceKind,
+        rivals: Mapping[str, Mapping[str, frozenset[str]]],
+    ) -> tuple[WheelFact, list[str]]:
+        with self._opened(file) as archive:
+            fact = measure_metadata(
+                file.filename,
+                metadata_of(archive),
+                platform=platform,
+                sha256=file.sha256,
+                date=self._today,
+            )
+            own = frozenset(shared_files(archive.names()))
+            collides = [
+                other for other, paths in rivals.items() if own & paths.get(platform, frozenset())
+            ]
+            if depth is EvidenceKind.MEASURED:
+                fact = measure_binaries(archive, fact, date=self._today)
+        return fact, collides
+
+    def _opened(self, file: IndexFile) -> Archive:
+        remote = RemoteFile(self._index.client, file.url, name=file.filename)
+        return Archive(remote, name=file.filename)
+
+    def _rivals(
+        self, package: str, platforms: Sequence[str]
+    ) -> Mapping[str, Mapping[str, frozenset[str]]]:
+        """The same library for the other CUDA major, and the files its newest wheels install."""
+        match = re.fullmatch(r"(nvidia-.*-cu)(12|13)", package)
+        if match is None:
+            return {}
+        rival = match[1] + {"12": "13", "13": "12"}[match[2]]
+        try:
+            newest = list(by_release(rival, self._index.files(rival), platforms).values())[-1:]
+            return {rival: {p: self._shared(f) for wheels in newest for p, f in wheels.items()}}
+        except MeasureError:
+            return {}
+
+    def _shared(self, file: IndexFile) -> frozenset[str]:
+        with self._opened(file) as archive:
+            return frozenset(shared_files(archive.names()))
+
+
+def _first_upload(files: Collection[IndexFile]) -> str:
+    return min((file.uploaded for file in files if file.uploaded), default="")
+
+
+def _all_yanked(files: Collection[IndexFile]) -> bool:
+    return bool(files) and all(file.yanked for file in files)

@@ -1,0 +1,180 @@
+"""What one wheel carries: its metadata, and on request its binaries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from packaging.utils import canonicalize_name, parse_wheel_filename
+from packaging.version import Version
+
+from stackfix_knowledge.coverage import Coverage
+from stackfix_knowledge.evidence import Evidence, EvidenceKind
+from stackfix_knowledge.measure.archive import Archive, is_library
+from stackfix_knowledge.measure.builds import LANGUAGE_TOOLKITS, jax_builds, stated_cuda
+from stackfix_knowledge.measure.elf import is_elf
+from stackfix_knowledge.measure.errors import MeasureError
+from stackfix_knowledge.measure.library import MeasuredLibrary, measure_library
+from stackfix_knowledge.measure.metadata import pins, read_metadata
+from stackfix_knowledge.measure.ptxas import is_ptxas, read_ptxas
+from stackfix_knowledge.release import Ptxas, WheelFact
+
+__all__ = ["Binaries", "measure_binaries", "measure_metadata", "read_binaries", "shared_files"]
+
+_VERSION_IS_CUDA = re.compile(
+    r"(cuda-toolkit|nvidia-(cuda-(runtime|nvrtc|cupti|nvcc|crt)|nvjitlink|nvtx|nvvm)(-cu1[12])?)"
+)
+"""Packages whose own version begins with that of the CUDA toolkit."""
+
+_HAS_GPU_BUILDS = frozenset({"torch"})
+"""Frameworks whose wheels are for CPUs alone where they require no GPU library."""
+
+_SYSTEM = re.compile(
+    r"(ld-linux.*|lib(c|m|dl|rt|pthread|util|gcc_s|stdc\+\+|resolv|z|atomic))\.so(\.\d+)*"
+)
+"""Libraries of every Linux system: no fact about a GPU stack."""
+
+_SONAME_MAJOR = re.compile(r"libcudart\.so\.(\d+)(\.0)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binaries:
+    """What the binaries of a wheel, a folder or a single library carry."""
+
+    coverage: Coverage
+    needs: tuple[str, ...]
+    """Shared libraries that they ask for and that are not among them, those of the system out."""
+    ptxas: tuple[Ptxas, ...]
+    ptx_version: tuple[int, int] | None
+    """The newest PTX language version among them."""
+
+
+def measure_metadata(
+    file: str, metadata: str, *, platform: str, sha256: str | None, date: str
+) -> WheelFact:
+    """What a wheel's METADATA tells; ``date`` is today's, ISO 8601."""
+    name, version, _, _ = parse_wheel_filename(file)
+    read = read_metadata(metadata)
+    pinned = pins(read.requires, platform)
+    return WheelFact(
+        file=file,
+        sha256=sha256,
+        platform=platform,
+        cuda=_cuda_from_names(name, version, pinned),
+        cpu_only=name in _HAS_GPU_BUILDS and not any(map(_is_gpu_library, pinned)),
+        requires=read.requires,
+        requires_python=read.requires_python,
+        built_against=_torch_builds(pinned) if name == "torch" else {},
+        evidence=(Evidence(kind=EvidenceKind.METADATA, source=file, date=date, sha256=sha256),),
+    )
+
+
+def measure_binaries(archive: Archive, fact: WheelFact, *, date: str) -> WheelFact:
+    """The same wheel with its binaries read."""
+    binaries = read_binaries(archive)
+    builds = dict(jax_builds(archive))
+    cuda = (
+        stated_cuda(archive) or builds.pop("cuda", None) or fact.cuda or _cuda_from_code(binaries)
+    )
+    return replace(
+        fact,
+        cuda=cuda,
+        built_against={**fact.built_against, **builds},
+        coverage=replace(binaries.coverage, toolkit=cuda),
+        ptxas=binaries.ptxas,
+        needs=binaries.needs,
+        evidence=(
+            *(e for e in fact.evidence if e.kind is not EvidenceKind.MEASURED),
+            Evidence(kind=EvidenceKind.MEASURED, source=fact.file, date=date, sha256=fact.sha256),
+        ),
+    )
+
+
+def read_binaries(archive: Archive) -> Binaries:
+    """Measure every library and PTX assembler of a wheel, one at a time."""
+    libraries: list[MeasuredLibrary] = []
+    assemblers: list[Ptxas] = []
+    for name in archive.names():
+        if is_library(name):
+            with archive.mapped(name) as data:
+                if is_elf(data[:6]):
+                    libraries.append(measure_library(data, name=name))
+        elif is_ptxas(name):
+            with archive.mapped(name) as data:
+                assembler = read_ptxas(data)
+                if assembler is not None and assembler not in assemblers:
+                    assemblers.append(assembler)
+    return binaries_of(libraries, assemblers)
+
+
+def binaries_of(libraries: Iterable[MeasuredLibrary], assemblers: Iterable[Ptxas]) -> Binaries:
+    """Put measured libraries together."""
+    libraries = tuple(libraries)
+    own = {library.coverage.name.rpartition("/")[2] for library in libraries}
+    own |= {library.elf.soname for library in libraries if library.elf.soname}
+    asked = {name for library in libraries for name in library.elf.needed}
+    return Binaries(
+        coverage=Coverage(
+            libraries=tuple(
+                sorted(
+                    (lib.coverage for lib in libraries if lib.coverage.has_device_code),
+                    key=lambda library: library.name,
+                )
+            )
+        ),
+        needs=tuple(sorted(n for n in asked - own if not _SYSTEM.fullmatch(n))),
+        ptxas=tuple(assemblers),
+        ptx_version=max((lib.ptx_version for lib in libraries if lib.ptx_version), default=None),
+    )
+
+
+def shared_files(names: Iterable[str]) -> tuple[str, ...]:
+    """Paths that packages of one vendor share: libraries in the ``nvidia`` namespace."""
+    return tuple(sorted(n for n in names if n.startswith("nvidia/") and is_library(n)))
+
+
+def metadata_of(archive: Archive) -> str:
+    """The METADATA of a wheel; raise MeasureError where it has none."""
+    for name in archive.names():
+        if re.fullmatch(r"[^/]+\.dist-info/METADATA", name):
+            return archive.text(name)
+    raise MeasureError(archive.name, None, "a wheel with METADATA in it")
+
+
+def _is_gpu_library(name: str) -> bool:
+    return name.startswith("nvidia-") or name in ("cuda-toolkit", "cuda-bindings")
+
+
+def _torch_builds(pinned: Mapping[str, Version]) -> Mapping[str, Version]:
+    """torch is compiled with the very cuDNN and NCCL that it pins."""
+    return {
+        library: version
+        for name, version in pinned.items()
+        for library in ("cudnn", "nccl")
+        if re.fullmatch(rf"nvidia-{library}-cu\d+", name)
+    }
+
+
+def _cuda_from_names(name: str, version: Version, pinned: Mapping[str, Version]) -> Version | None:
+    if _VERSION_IS_CUDA.fullmatch(canonicalize_name(name)):
+        return _toolkit(version)
+    for pin, pinned_version in pinned.items():
+        if pin == "cuda-toolkit" or re.fullmatch(r"nvidia-cuda-runtime(-cu\d+)?", pin):
+            return _toolkit(pinned_version)
+    return None
+
+
+def _cuda_from_code(binaries: Binaries) -> Version | None:
+    toolkit = LANGUAGE_TOOLKITS.get(binaries.ptx_version) if binaries.ptx_version else None
+    if toolkit:
+        return Version(toolkit)
+    for name in binaries.needs:
+        if found := _SONAME_MAJOR.fullmatch(name):
+            return Version(found[1])
+    return None
+
+
+def _toolkit(version: Version) -> Version:
+    """The toolkit of a version of the CUDA runtime: 12.8 for 12.8.90."""
+    return Version(f"{version.major}.{version.minor}")
