@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
-__all__ = ["error_console", "output_console", "progress"]
+__all__ = ["error_console", "output_console", "progress", "show"]
 
 _PIPE_WIDTH = 100
 """Columns where nobody has a screen; COLUMNS overrules it."""
@@ -38,6 +38,19 @@ def _console(file: IO[str]) -> Console:
     elif not os.environ.get("COLUMNS", "").isdecimal():
         console.width = _PIPE_WIDTH
     return console
+
+
+def show(console: Console, parts: Iterable[RenderableType]) -> None:
+    """Print the parts; outside a terminal without the blanks that fill up columns."""
+    if console.is_terminal:
+        for part in parts:
+            console.print(part)
+        return
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part)
+    text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
+    console.file.write(text)
 
 
 @contextlib.contextmanager

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
+from stackfix.report.console import show
 from stackfix.report.plain import assemble, plain
 from stackfix.report.wording import count
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from stackfix.host.host import Card, Host
 
@@ -23,12 +25,16 @@ _SMALL_SHM = 1 << 30
 
 def show_host(console: Console, host: Host) -> None:
     """Print the cards, the driver and what surrounds them."""
-    console.print(_driver(host))
+    show(console, _parts(host))
+
+
+def _parts(host: Host) -> Iterator[RenderableType]:
+    yield _driver(host)
     if host.cards:
-        console.print(_cards(host))
-    console.print(_system(host))
+        yield _cards(host)
+    yield _system(host)
     for note in host.notes:
-        console.print(assemble(("! ", "yellow"), note))
+        yield assemble(("! ", "yellow"), note)
 
 
 def _driver(host: Host) -> Text:

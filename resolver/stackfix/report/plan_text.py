@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stackfix.plan.plan import Status
+from stackfix.report.console import show
 from stackfix.report.groups import Fault, Group, group
 from stackfix.report.plain import assemble, plain
 from stackfix.report.wording import count, listed, size
@@ -30,17 +31,16 @@ _INDENT = (0, 0, 0, 2)
 
 def show_plan(console: Console, plan: Plan, *, origin: str | None = None) -> None:
     """Print the plan. `origin` says who named the targets, where that is not plain."""
-    for part in _parts(plan, origin):
-        console.print(part)
+    show(console, _parts(plan, origin))
 
 
 def show_next(console: Console, lines: Sequence[tuple[str, str]]) -> None:
     """Print what to run next: commands and what each does."""
     console.print(_heading("Next"))
-    table = _grid()
+    width = max((len(command) for command, _ in lines), default=0)
     for command, effect in lines:
-        table.add_row(plain(command, style="bold"), plain(effect, style="dim"))
-    console.print(_indented(table))
+        line = assemble((f"  {command:{width}}", "bold"), (f"  {effect}".rstrip(), "dim"))
+        console.print(line, soft_wrap=True)  # a wrapped command could not be copied
 
 
 def _parts(plan: Plan, origin: str | None) -> Iterator[RenderableType]:

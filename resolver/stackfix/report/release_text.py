@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.padding import Padding
 from rich.table import Table
 
+from stackfix.report.console import show
 from stackfix.report.plain import assemble, plain
 from stackfix.report.wording import listed
 
@@ -28,8 +29,7 @@ _MOST_REQUIREMENTS = 40
 
 def show_release(console: Console, document: Mapping[str, Any]) -> None:
     """Print all that is known about a release, each fact with where it comes from."""
-    for part in _parts(document):
-        console.print(part)
+    show(console, _parts(document))
 
 
 def _parts(document: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -70,11 +70,31 @@ def _wheel(wheel: Mapping[str, Any]) -> Table:
         row("built with", f"{name} {version}")
     if wheel["requires_python"]:
         row("Python", wheel["requires_python"])
-    if wheel["requires"]:
-        row("requires", listed(wheel["requires"], _MOST_REQUIREMENTS))
+    needed = list(_needed(wheel["requires"] or (), wheel["platform"]))
+    if needed:
+        row("requires", listed(needed, _MOST_REQUIREMENTS))
     for line in _sources(wheel["evidence"]):
         row("source", line, "dim")
     return table
+
+
+def _needed(requirements: Sequence[str], platform: str) -> Iterator[str]:
+    """The requirements that hold on the platform, without markers and extras; JSON has them all."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    from stackfix_lockfiles.platforms import Platform
+
+    name = "linux_x86_64" if platform == "any" else platform
+    markers = Platform.parse(name).markers("3.12.0")
+    for text in requirements:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            yield text
+            continue
+        if requirement.marker is None or requirement.marker.evaluate({**markers, "extra": ""}):
+            requirement.marker = None
+            yield str(requirement)
 
 
 def _bug(bug: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -107,7 +127,8 @@ def _section(title: str, items: Sequence[list[tuple[str, str]]]) -> Iterator[Ren
     yield plain(f"\n{title}", "bold underline")
     for lines in items:
         for text, style in lines:
-            yield _indented(plain(text, style))
+            deeper = len(text) - len(text.lstrip())
+            yield Padding(plain(text.strip(), style), (0, 0, 0, 2 + deeper))
 
 
 def _sources(evidence: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -127,6 +127,10 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
     assert not any(character in text for character in "\x1b\x07\x9b")
 
 
+def test_pipes_get_no_blanks_at_the_end_of_lines() -> None:
+    assert not [line for line in shown(examples.PLANNED).splitlines() if line != line.rstrip()]
+
+
 def test_a_long_diff_is_cut() -> None:
     text = shown(replace(examples.PLANNED, diff="\n".join(f"+line {n}" for n in range(500))))
     assert "more lines" in text
