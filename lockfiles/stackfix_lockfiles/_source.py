@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 __all__ = ["Header", "Node", "SourceMap"]
@@ -106,7 +106,7 @@ class SourceMap:
 
     def _header(self, start: int) -> tuple[Node, Header, int]:
         double = self.text.startswith("[[", start)
-        path, position = self._key(start + (2 if double else 1))
+        path, position = self._key(start + (2 if double else 1), _space)
         end = self.text.index("]", position) + (2 if double else 1)
         header = Header(path, start, end, end)
         self.headers.append(header)
@@ -127,22 +127,23 @@ class SourceMap:
             node.header = header
         return node, header, end
 
-    def _entry(self, table: Node, start: int) -> int:
-        path, position = self._key(start)
+    def _entry(self, table: Node, start: int, *, inline: bool = False) -> int:
+        gap = _blank if inline else _space  # TOML 1.1 lets an inline table break anywhere
+        path, position = self._key(start, gap)
         node = table
         for part in path[:-1]:
             child = node.children.get(part)
             if child is None:
                 child = node.children[part] = Node(start, start, "table", key_start=start)
             node = child
-        position = _space(self.text, self.text.index("=", position) + 1)
+        position = gap(self.text, self.text.index("=", position) + 1)
         value = self._value(position)
         value.key_start = start
         node.children[path[-1]] = value
         return value.end
 
-    def _key(self, start: int) -> tuple[tuple[str, ...], int]:
-        parts, position = [], _space(self.text, start)
+    def _key(self, start: int, gap: Callable[[str, int], int]) -> tuple[tuple[str, ...], int]:
+        parts, position = [], gap(self.text, start)
         while True:
             if self.text[position] in "\"'":
                 end = self._string_end(position)
@@ -150,10 +151,10 @@ class SourceMap:
             else:
                 end = _match(_BARE, self.text, position)
                 parts.append(self.text[position:end])
-            position = _space(self.text, end)
+            position = gap(self.text, end)
             if not self.text.startswith(".", position):
                 return tuple(parts), position
-            position = _space(self.text, position + 1)
+            position = gap(self.text, position + 1)
 
     def _string_end(self, start: int) -> int:
         text = self.text
@@ -190,7 +191,7 @@ class SourceMap:
         node = Node(start, start, "inline")
         position = _blank(self.text, start + 1)
         while self.text[position] != "}":
-            position = _blank(self.text, self._entry(node, position))
+            position = _blank(self.text, self._entry(node, position, inline=True))
             if self.text[position] == ",":
                 position = _blank(self.text, position + 1)
         node.end = position + 1

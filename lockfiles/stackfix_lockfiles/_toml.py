@@ -109,7 +109,7 @@ def loads(text: str, name: Path | str) -> dict[str, Any]:
     import rtoml  # compiled, but 5 ms to import: not before a file is really read
 
     try:
-        return rtoml.loads(text.removeprefix("\ufeff"))
+        return rtoml.loads(text)
     except (ValueError, RecursionError) as error:
         reason, line, column = str(error), None, ""
         if found := _LINE.search(reason):

@@ -85,7 +85,7 @@ def test_survives_changed_bytes(folder: Path) -> None:
     assert readable > 10, "mutations this harsh test the TOML reader only"
 
 
-VALUES = (
+VALUES: tuple[Any, ...] = (
     None, 0, -1, 2**70, True, 1.5, "", "a", "é\n\x1b", "extra == 'extra-7-x-y'", "(", "1.0",
     [], [[]], [{}], {}, {"name": "torch"}, {"registry": "x"}, {"editable": "."}, "torch", "../x",
 )  # fmt: skip
