@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -85,7 +86,8 @@ class Graph:
         """Every known release of a package, ascending, those of PyTorch's indexes among them."""
         if name not in self._releases:
             known = {release.version: release for release in self._documented(name)}
-            known.update((release.version, release) for release in self._wheels.releases(name))
+            for release in self._wheels.releases(name):
+                known[release.version] = _joined(release, known.get(release.version))
             self._releases[name] = tuple(known[version] for version in sorted(known))
         return self._releases[name]
 
@@ -99,9 +101,10 @@ class Graph:
         if wanted is None:
             return None
         measured = self._wheels.release(name, wanted)
-        if measured is not None or wanted.local is None:
+        if wanted.local is None:
             return measured
-        return next((r for r in self._documented(name) if r.version == wanted), None)
+        documented = next((r for r in self._documented(name) if r.version == wanted), None)
+        return documented if measured is None else _joined(measured, documented)
 
     def matrix(self, name: str, version: Version | str) -> VendorMatrix | None:
         """What the vendor documents for this release of a library package; None if unread."""
@@ -161,3 +164,13 @@ class Graph:
     @cached_property
     def _advisories(self) -> AdvisoryTable:
         return AdvisoryTable.load(a for overlay in self._overlays for a in overlay.advisories)
+
+
+def _joined(measured: Release, documented: Release | None) -> Release:
+    """The measured release, with documented wheels for the platforms that nobody measured."""
+    if documented is None:
+        return measured
+    platforms = {wheel.platform for wheel in measured.wheels}
+    others = tuple(wheel for wheel in documented.wheels if wheel.platform not in platforms)
+    index = measured.index or documented.index
+    return replace(measured, index=index, wheels=(*measured.wheels, *others))

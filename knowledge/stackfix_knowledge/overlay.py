@@ -7,7 +7,7 @@ file of that name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,11 +83,21 @@ def laid_over(known: Entry | None, own: Entry) -> Entry:
 def _wheel(known: Entry, own: Entry) -> dict[str, Any]:
     data = {**known.data, **own.data}
     if "library" in own:
-        data["library"] = _matched(known, own, "library", "name", lambda _, library: library.data)
+        data["library"] = _matched(known, own, "library", "name", _replaced)
     return data
 
 
-def _matched(known: Entry, own: Entry, key: str, by: str, merge: Any) -> list[Mapping[str, Any]]:
+def _replaced(_known: Entry, own: Entry) -> Mapping[str, Any]:
+    return own.data
+
+
+def _matched(
+    known: Entry,
+    own: Entry,
+    key: str,
+    by: str,
+    merge: Callable[[Entry, Entry], Mapping[str, Any]],
+) -> list[Mapping[str, Any]]:
     """The tables under `key` of both, those with the same `by` merged, the overlay's first."""
     before = {entry.text(by): entry for entry in known.entries(key)}
     merged = []

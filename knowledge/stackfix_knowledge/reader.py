@@ -27,6 +27,10 @@ Parsed = TypeVar("Parsed")
 Sources = Mapping[str, Evidence]
 
 
+MAX_BYTES = 64 << 20
+"""No facts file is larger; a project's own that is larger is not read at all."""
+
+
 class FactsError(Exception):
     """A facts file that cannot be used. `str()` is the one line to show."""
 
@@ -55,6 +59,8 @@ def read_file(path: Path, *, shown_as: str | None = None) -> Entry:
     """Read a TOML file. Raises FactsError if it cannot be read or is not TOML."""
     shown = shown_as or str(path)
     try:
+        if path.stat().st_size > MAX_BYTES:
+            raise FactsError(shown, "", f"a file of at most {MAX_BYTES >> 20} MiB")
         data = rtoml.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise FactsError(shown, "", f"a readable file ({error.strerror})") from error
