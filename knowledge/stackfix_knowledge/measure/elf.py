@@ -80,7 +80,7 @@ def read_elf(data: Buffer, *, name: str) -> Elf:
     for row in rows:
         _, kind, _, _, offset, size, link, *_ = row
         size = 0 if kind == _SHT_NOBITS else size
-        if offset + size > len(data):
+        if size and offset + size > len(data):
             raise MeasureError(name, "section table", "sections that end within the file")
         if names is not None:
             sections.append(Section(_text(data, names, row[0]), offset, size))

@@ -16,4 +16,11 @@ class MeasureError(Exception):
         self.expected = expected
         """What should be there."""
         where = source if place is None else f"{source}: {place}"
-        super().__init__(f"{where}: expected {expected}")
+        super().__init__(_one_line(f"{where}: expected {expected}"))
+
+
+def _one_line(text: str) -> str:
+    """Names come from strangers' files: keep them from breaking the line or the terminal."""
+    return "".join(
+        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
+    )
