@@ -146,4 +146,6 @@ def test_no_pair_is_coupled_twice_for_one_version(table: CouplingTable) -> None:
 
 
 def test_every_coupling_and_collision_has_evidence(table: CouplingTable) -> None:
-    assert all(known.evidence for known in (*table.couplings, *table.collisions, *table.checks))
+    assert all(coupling.evidence for coupling in table.couplings)
+    assert all(collision.evidence for collision in table.collisions)
+    assert all(check.evidence for check in table.checks)

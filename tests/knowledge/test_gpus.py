@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from stackfix_knowledge.gpus import GpuTable, Segment
+from stackfix_knowledge.gpus import Gpu, GpuTable, Segment
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +133,19 @@ def test_names_are_listed_once(gpus: GpuTable) -> None:
 
 def test_every_card_has_evidence(gpus: GpuTable) -> None:
     assert all(gpu.evidence for gpu in gpus)
+
+
+TABLE = GpuTable.load()
+
+
+@given(st.text(max_size=60))
+def test_no_text_breaks_the_look_up(text: str) -> None:
+    TABLE.find(text)
+    TABLE.near(text)
+
+
+@given(st.sampled_from(list(TABLE)), st.sampled_from(["80GB", "PCIe", "(MIG 1g.10gb)", "x"]))
+def test_words_after_a_full_name_change_nothing(gpu: Gpu, words: str) -> None:
+    found = TABLE.find(f"{gpu.name} {words}")
+    assert found is not None
+    assert found.capability == gpu.capability

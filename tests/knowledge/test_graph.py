@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import rtoml
 from packaging.version import Version
 
 from stackfix_knowledge import reader
@@ -79,13 +80,13 @@ def test_loading_reads_no_file_and_a_question_reads_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read: list[str] = []
-    load = reader.rtoml.loads
+    load = rtoml.loads
 
     def watched(text: str) -> object:
         read.append(text[:40])
         return load(text)
 
-    monkeypatch.setattr(reader.rtoml, "loads", watched)
+    monkeypatch.setattr(rtoml, "loads", watched)
     graph = Graph.load()
     assert read == []
     graph.gpus.find("RTX 5090")

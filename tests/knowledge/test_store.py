@@ -147,6 +147,8 @@ def test_a_fault_names_its_place(folder: Path, old: str, new: str, message: str)
 
 
 def test_evidence_is_required_of_a_wheel(folder: Path) -> None:
-    store = edited(folder, 'x86_64.whl"\nplatform = "linux_x86_64"\nmetadata-date = 2026-11-30', 'x86_64.whl"\nplatform = "linux_x86_64"')  # fmt: skip
-    with pytest.raises(FactsError, match="evidence for the wheel"):
-        store.releases("nvidia-cudnn-cu12")
+    path = folder / "nvidia-cudnn-cu12.toml"
+    start, _, end = CUDNN.rpartition("metadata-date = 2026-11-30")
+    path.write_text(start + end, encoding="utf-8")
+    with pytest.raises(FactsError, match=r"release\[1\].*evidence for the wheel"):
+        WheelStore(folder=folder).releases("nvidia-cudnn-cu12")
