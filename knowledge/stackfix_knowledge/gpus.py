@@ -5,7 +5,6 @@ On a machine that has the card, ask its driver instead; names are for planning e
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -83,6 +82,8 @@ class GpuTable:
 
     def near(self, name: str, limit: int = 5) -> tuple[str, ...]:
         """Names of known cards that resemble `name`, the most similar first."""
+        import difflib  # only a slip of the pen needs it
+
         words = _words(name)
         begin = [gpu.name for known, gpu in self._by_length if known[: len(words)] == words]
         by_text = {" ".join(known): gpu.name for known, gpu in self._by_length}

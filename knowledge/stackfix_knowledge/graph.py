@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -51,6 +50,8 @@ class Graph:
     @cached_property
     def version(self) -> str:
         """Date and digest of the facts, such as "2026-11-30-4f1d2c3b"; differs with overlays."""
+        import hashlib  # only reports ask for the version
+
         digest = hashlib.blake2b(digest_size=4)
         for path in sorted(facts_folder().rglob("*.toml")):
             digest.update(path.name.encode())

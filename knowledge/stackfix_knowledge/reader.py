@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,7 +46,7 @@ class FactsError(Exception):
 
 def facts_folder() -> Path:
     """The folder of the facts that ship with the program."""
-    return Path(str(files("stackfix_knowledge"))) / "facts"
+    return Path(__file__).parent / "facts"
 
 
 def read_facts(name: str) -> Entry:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from stackfix_knowledge.architecture import Architecture
@@ -19,6 +19,8 @@ __all__ = ["PLATFORMS", "collisions_in", "parse_release", "release_tables"]
 PLATFORMS = ("linux_x86_64", "linux_aarch64", "win_amd64", "macos_arm64", "any")
 """Platforms that a wheel can be for, as facts name them."""
 
+_SEPARATORS = re.compile(r"[-_.]+")
+
 _WHEEL_KEYS = (
     "file", "sha256", "platform", "requires", "requires-python", "metadata-date", "cuda",
     "cpu-only", "needs", "built-against", "ptxas", "measured", "collides", "library",
@@ -28,8 +30,9 @@ _WHEEL_KEYS = (
 def release_tables(file: Entry, package: str) -> Mapping[Version, Entry]:
     """The `[[release]]` tables of a package, by version. Raises FactsError."""
     file.only("package", "release")
-    if file.text("package") != package or canonicalize_name(package) != package:
-        raise file.fault("package", f'the normalised name "{canonicalize_name(package)}"')
+    normal = _SEPARATORS.sub("-", package).lower()
+    if file.text("package") != package or normal != package:
+        raise file.fault("package", f'the normalised name "{normal}"')
     tables: dict[Version, Entry] = {}
     for entry in file.entries("release"):
         version = entry.version("version")
