@@ -11,13 +11,14 @@ from stackfix.plan.case import Case
 from stackfix.plan.plan import Move
 from stackfix.plan.sites import Ground
 from stackfix.rules.finding import Finding, Severity
-from stackfix.solve.resolve import Solution
 from stackfix.solve.world import parse_requirement
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.diff import Fork, PackageChange
 from stackfix_lockfiles.edits import Edit
 
 __all__ = ["moves"]
+
+ALONG = "uv moves it along with the packages above"
 
 
 def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[Move, ...]:
@@ -30,7 +31,7 @@ def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[
                 package=change.name,
                 before=_versions(change.old),
                 after=_versions(change.new),
-                because=cause or _dragged(change.name, made.solution),
+                because=cause or made.solution.because.get(change.name, ALONG),
                 dragged=cause is None,
                 fork=_fork(change, case.before, made.after),
                 index=_index(change),
@@ -62,11 +63,6 @@ def _cause(name: str, findings: Sequence[Finding]) -> str | None:
     """The finding that the move clears, errors before warnings."""
     own = [f for f in findings if f.package == name and f.severity is not Severity.INFO]
     return own[0].message if own else None
-
-
-def _dragged(name: str, solution: Solution) -> str:
-    parents = solution.parents.get(name, ())
-    return parents[0] if parents else "moves along with the packages above"
 
 
 def _fork(change: PackageChange, before: Ground, after: Ground) -> str | None:

@@ -152,6 +152,10 @@ class Domain:
             cached = self._demands[(key, version)] = tuple(self._ask(key, version, release))
         return cached
 
+    def locked_demands(self, name: str, locked: Version) -> tuple[Demand, ...]:
+        """What the locked version of a package asks."""
+        return self.demands(name, locked, self._world.graph.release(name, locked))
+
     def _ask(self, key: str, version: Version, release: Release | None) -> Iterator[Demand]:
         world = self._world
         wheels = self._wheels(release).values()
@@ -218,8 +222,11 @@ class Domain:
         checked = {c.library for c in self._world.graph.runtime_checks(name)}
         for wheel in wheels:
             built = wheel.built_against.get(package.provides)
-            if built is not None and package.provides in checked:
-                specifier &= SpecifierSet(f">={built.major}.{built.minor},<{built.major + 1}")
+            if built is None or package.provides not in checked:
+                continue
+            fits = SpecifierSet(f">={built.major}.{built.minor},<{built.major + 1}")
+            if not (specifier.is_subset(fits)):
+                specifier &= fits
         return replace(demand, specifier=specifier)
 
 

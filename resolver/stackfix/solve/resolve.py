@@ -14,6 +14,7 @@ from stackfix.rules.judge import errors, judge_stack
 from stackfix.solve.conflict import Conflict, explain
 from stackfix.solve.domain import Domain
 from stackfix.solve.provider import Candidate, StackProvider
+from stackfix.solve.reasons import reasons
 from stackfix.solve.world import PLAN, Demand, Site, World
 from stackfix.stack import Piece, Stack
 
@@ -28,8 +29,8 @@ class Solution:
     """Versions of the stack that belong together on every site."""
 
     versions: Mapping[str, Version]
-    parents: Mapping[str, tuple[str, ...]]
-    """Who asks for each package, in words: "torch 2.8.0 needs nvidia-cudnn-cu12==9.10.2.21"."""
+    because: Mapping[str, str]
+    """Why each package is not where it was: "torch 2.8.0 needs nvidia-cudnn-cu12==9.10.2.21"."""
     stacks: tuple[Stack, ...]
     """One for each site, in their order."""
 
@@ -65,16 +66,13 @@ def combine(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solu
         if candidate.version is not None and "[" not in key
     }
     asked = {
-        key: tuple(
-            f"{i.requirement.origin} needs {i.requirement}"
-            for i in criterion.information
-            if i.requirement.origin != PLAN and i.requirement.specifier
-        )
+        key: [information.requirement for information in criterion.information]
         for key, criterion in result.criteria.items()
         if key in versions
     }
+    because = reasons(world, domain, versions, asked)
     stacks = tuple(_stack(world, site, versions) for site in world.sites)
-    return Solution(versions=versions, parents=asked, stacks=stacks)
+    return Solution(versions=versions, because=because, stacks=stacks)
 
 
 def faults_of(world: World, stacks: tuple[Stack, ...]) -> list[Finding]:

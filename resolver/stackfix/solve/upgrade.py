@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from stackfix.rules.finding import Finding
-from stackfix.rules.judge import errors
+from stackfix.rules.finding import Finding, Severity
+from stackfix.rules.judge import errors, judge_stack
+from stackfix.rules.sf303_coupling import UnstatedCoupling
 from stackfix.solve.conflict import Conflict
 from stackfix.solve.cost import Cost
 from stackfix.solve.domain import Choice, Domain
-from stackfix.solve.resolve import combine, faults_of
+from stackfix.solve.resolve import Solution, combine
 from stackfix.solve.world import Demand, World
 from stackfix_knowledge.release import Release
 
@@ -64,7 +65,7 @@ def relapse(
     outcome = combine(asked, UvDomain(asked), {})
     if isinstance(outcome, Conflict):
         return None
-    faults = faults_of(asked, outcome.stacks)
+    faults = _faults(asked, outcome)
     if not faults:
         return None
     for fault in faults:
@@ -74,6 +75,18 @@ def relapse(
             below = _first_bad(world, domain, fault.package, versions, moved)
             return Relapse(package=fault.package, below=below, message=fault.message)
     return _blamed(world, versions, outcome.versions, faults[0])
+
+
+def _faults(world: World, outcome: Solution) -> list[Finding]:
+    """Errors, and couplings that nobody wrote down: a bound keeps those out as well."""
+    found: list[Finding] = []
+    for site, stack in zip(world.sites, outcome.stacks, strict=True):
+        found += (
+            finding
+            for finding in judge_stack(stack, site.target, world.graph)
+            if finding.severity is Severity.ERROR or finding.code == UnstatedCoupling.code
+        )
+    return found
 
 
 def _first_bad(
