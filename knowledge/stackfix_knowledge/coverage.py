@@ -4,7 +4,8 @@ A library's code lies in *containers* (fatbins), each with one image per archite
 not served by a list of architectures but by a share of containers: an image for it in a few of
 hundreds supports nothing, and its absence from containers that were built for other cards alone
 hurts nothing. So a library is judged on its *broad* containers, those with images of two majors
-or more. All thresholds are here.
+or more. PTX older than the machine code beside it makes no container broad: compilers leave such
+an image behind by default. All thresholds are here.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from packaging.version import Version
 
 from stackfix_knowledge.architecture import Architecture, Kind
 from stackfix_knowledge.capability import ComputeCapability
+from stackfix_knowledge.features import feature_of
 
 __all__ = [
     "BROAD_MAJORS",
@@ -106,17 +108,25 @@ class LibraryCoverage:
         return {
             images: count
             for images, count in self.containers.items()
-            if len({image.capability.major for image in images}) >= BROAD_MAJORS
+            if _majors(images) >= BROAD_MAJORS
         }
+
+    def serves(self, card: ComputeCapability) -> bool:
+        """Whether anything uses it on that card: false below the floor of a newer feature."""
+        feature = feature_of(self.name)
+        return feature is None or card.device >= feature.floor
 
     def share(self, card: ComputeCapability, *, toolkit: Version | None = None) -> Share:
         """Count the broad containers by what the card can do with them."""
         return _share(self.broad, card, toolkit)
 
     def support(self, card: ComputeCapability, *, toolkit: Version | None = None) -> Support | None:
-        """The verdict on this library; None: it has no broad container and is not judged."""
+        """The verdict on this library; None: it is not judged.
+
+        That is so without any broad container, and where nothing uses it on that card.
+        """
         share = self.share(card, toolkit=toolkit)
-        return share.support if share.total else None
+        return share.support if share.total and self.serves(card) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,15 +146,18 @@ class Coverage:
     def support(self, card: ComputeCapability) -> Support:
         """The verdict on the package: that of its worst library.
 
-        A package without GPU code has nothing to judge and is supported. One that holds narrow
-        containers only (built for a single major) is judged on those: where none of them
-        runs, nothing does.
+        The package is unsupported where its main library is: the one with the most broad
+        containers (all such, among equals). A package without GPU code has nothing to judge
+        and is supported. One that holds narrow containers only (built for a single major) is
+        judged on those: where none of them runs, nothing does.
         """
-        verdicts = {library.support(card, toolkit=self.toolkit) for library in self.libraries}
-        verdicts.discard(None)
-        if not verdicts:
+        judged = self._judged(card)
+        if not judged:
             return self._narrow(card)
-        if verdicts == {Support.UNSUPPORTED}:
+        verdicts = set(judged.values())
+        sizes = {index: sum(self.libraries[index].broad.values()) for index in judged}
+        main = {judged[index] for index, size in sizes.items() if size == max(sizes.values())}
+        if main == {Support.UNSUPPORTED}:
             return Support.UNSUPPORTED
         if verdicts & {Support.UNSUPPORTED, Support.PARTIAL}:
             return Support.PARTIAL
@@ -160,7 +173,8 @@ class Coverage:
             share = library.share(card, toolkit=self.toolkit)
             return (_SEVERITY.index(share.support), share.covered, -share.total)
 
-        return min((library for library in self.libraries if library.broad), key=rank, default=None)
+        judged = (self.libraries[index] for index in self._judged(card))
+        return min(judged, key=rank, default=None)
 
     def architectures(self) -> tuple[Architecture, ...]:
         """Every architecture that some container holds, sorted."""
@@ -170,14 +184,28 @@ class Coverage:
             )
         )
 
+    def _judged(self, card: ComputeCapability) -> dict[int, Support]:
+        """Verdicts on the libraries that are judged, by their place in the list."""
+        verdicts = (library.support(card, toolkit=self.toolkit) for library in self.libraries)
+        return {index: verdict for index, verdict in enumerate(verdicts) if verdict is not None}
+
     def _narrow(self, card: ComputeCapability) -> Support:
-        shares = [_share(library.containers, card, self.toolkit) for library in self.libraries]
-        if any(share.native for share in shares) or not self.has_device_code:
+        used = [lib for lib in self.libraries if lib.has_device_code and lib.serves(card)]
+        shares = [_share(library.containers, card, self.toolkit) for library in used]
+        if not used or any(share.native for share in shares):
             return Support.SUPPORTED
         return Support.JIT if any(share.jit for share in shares) else Support.UNSUPPORTED
 
 
 _SEVERITY = (Support.UNSUPPORTED, Support.PARTIAL, Support.JIT, Support.SUPPORTED)
+
+
+def _majors(images: frozenset[Architecture]) -> int:
+    """For how many majors there are images, stray PTX left out."""
+    machine = [image.capability for image in images if image.kind is Kind.SASS]
+    newest = max(machine, default=ComputeCapability(0, 0))
+    counted = [image.capability for image in images if image.capability >= newest]
+    return len({capability.major for capability in machine + counted})
 
 
 def _share(

@@ -1,0 +1,20 @@
+"""Some libraries serve a feature of newer cards; older ones do without."""
+
+from stackfix_knowledge.capability import ComputeCapability
+from stackfix_knowledge.features import feature_of
+
+
+def test_a_library_is_known_by_how_its_file_name_starts() -> None:
+    for path in ("torch/lib/libcusparseLt-f80c68d1.so.0", "cusparselt/lib/libcusparseLt.so.0"):
+        feature = feature_of(path)
+        assert feature is not None
+        assert feature.floor == ComputeCapability(8, 0)
+        assert feature.evidence
+
+
+def test_the_folder_does_not_count() -> None:
+    assert feature_of("libcusparseLt/libother.so") is None
+
+
+def test_most_libraries_serve_every_card() -> None:
+    assert feature_of("torch/lib/libtorch_cuda.so") is None
