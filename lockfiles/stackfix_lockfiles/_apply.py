@@ -178,10 +178,10 @@ def _expect_source(document: dict[str, Any], edit: Edit) -> None:
         table[str(edit.package)] = new
     elif edit.old is None:
         table[str(edit.package)] = [*(present if isinstance(present, list) else [present]), new]
-    elif isinstance(present, list):
-        present[present.index(loads(f"table = {edit.old}", "source")["table"])] = new
-    else:
+    elif present == (old := loads(f"table = {edit.old}", "source")["table"]):
         table[str(edit.package)] = new
+    else:
+        present[present.index(old)] = new
 
 
 _APPLY: dict[EditKind, Callable[[str, Edit], str]] = {

@@ -10,7 +10,7 @@ __all__ = ["is_url", "respecified", "specifier_of"]
 
 _SHAPE = re.compile(
     r"""
-    (?P<head>\s*[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\s*(?:\[[^\]]*\])?)
+    (?P<head>\s*[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\s*\[[^\]]*\])?)
     (?P<gap>\s*)
     (?P<open>\(\s*)?
     (?P<spec>(?:[<>=!~][^;()]*?)?)

@@ -202,7 +202,8 @@ def add_source(
 ) -> Edit:
     """Return the edit that takes a package from the index of that name.
 
-    A source without or with the same marker, extra and group is replaced; others are kept beside.
+    With a marker, extra or group, the source of the same scope is replaced and others are kept
+    beside it; without, it replaces every source of the package.
 
     Args:
         project: the project.
@@ -244,24 +245,27 @@ def _spelling(file: Pyproject, package: str) -> str:
 def _present_source(
     file: TomlFile, package: str, scope: Mapping[str, str | None]
 ) -> tuple[int | None, str | None]:
-    """Return line and text of the source that one with this scope replaces."""
+    """Return line and text of what a source with this scope replaces."""
     value = file.table(*_SOURCES).get(package)
-    entries = value if isinstance(value, list) else [value] if value is not None else []
-    for position, entry in enumerate(entries):
-        same = isinstance(entry, dict) and all(entry.get(key) == scope[key] for key in scope)
-        if same or not any(scope.values()):
-            path = (*_SOURCES, package, position) if isinstance(value, list) else ()
-            node = file.positions.find(*(path or (*_SOURCES, package)))
-            if node is not None and node.shape == "inline":
-                return file.positions.line(node.start), file.text[node.start : node.end]
-            if node is not None:
-                raise InputError(
-                    file.shown,
-                    f"expected the source of {package} as an inline table; edit it by hand",
-                    place=".".join((*_SOURCES, package)),
-                    line=file.positions.line(node.start),
-                )
-    return None, None
+    if value is None:
+        return None, None
+    path: tuple[str | int, ...] = (*_SOURCES, package)
+    if any(scope.values()):
+        entries = value if isinstance(value, list) else [value]
+        same = [
+            position
+            for position, entry in enumerate(entries)
+            if isinstance(entry, dict) and all(entry.get(key) == scope[key] for key in scope)
+        ]
+        if not same:
+            return None, None
+        if isinstance(value, list):
+            path += (same[0],)
+    node = file.positions.find(*path)
+    if node is None or node.shape not in ("inline", "array"):
+        expected = f"expected the source of {package} as an inline table; edit it by hand"
+        raise file.fault(path, expected)
+    return file.positions.line(node.start), file.text[node.start : node.end]
 
 
 def apply_edits(project: Project, edits: Iterable[Edit]) -> Mapping[Path, bytes]:

@@ -1,0 +1,121 @@
+"""Whatever the layout, an edit changes the string it is meant for and no other byte."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stackfix_lockfiles.edits import add_constraint, add_index, apply_edits, replace_requirement
+from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.project import Project
+from tests.lockfiles.samples import DATA, write_project
+
+SPACE = st.sampled_from(["", " ", "  "])
+NAMES = st.sampled_from(["torch", "Torch_Vision", "jax[cuda12]", "nvidia-cudnn-cu12", "a.b"])
+CLAUSE = st.builds(
+    lambda operator, space, version: f"{operator}{space}{version}",
+    st.sampled_from([">=", "==", "<", "~=", "!="]),
+    SPACE,
+    st.sampled_from(["2.7.1", "2.0", "0.5.3.post1"]),
+)
+SPECIFIERS = st.lists(CLAUSE, max_size=3).map(",".join)
+MARKERS = st.sampled_from(["", "; os_name == 'nt'", " ; sys_platform != 'darwin'"])
+REQUIREMENTS = st.builds(
+    lambda name, gap, spec, marker: f"{name}{gap}{spec}{marker}", NAMES, SPACE, SPECIFIERS, MARKERS
+)
+ITEMS = st.builds(
+    lambda text, lead, tail, comment: (text, lead, tail, comment),
+    REQUIREMENTS,
+    st.sampled_from(["", " ", "\n    ", "\n\t", "\n\n  # above\n  "]),
+    SPACE,
+    st.sampled_from(["", '  # beside, "quoted"\n', " # ]\n"]),
+)
+NEW = st.sampled_from(["==2.8.0", ">=2.8,<2.10", "~=3.1", "<9"])
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> str:
+    """A pyproject.toml with an array of requirements in any layout."""
+    body = ""
+    items = draw(st.lists(ITEMS, min_size=1, max_size=5))
+    for number, (text, lead, tail, comment) in enumerate(items):
+        quote = "'" if "'" not in text and draw(st.booleans()) else '"'
+        last = number == len(items) - 1
+        comma = "" if last and draw(st.booleans()) else ","
+        body += f"{lead}{quote}{text}{quote}{tail}{comma}{comment}"
+    table = draw(st.sampled_from(["[project]\n", "[ project ]  # the project\n"]))
+    rest = draw(
+        st.sampled_from(["", "\n[tool.uv]\n", "\n# end", "[tool.uv.sources]\na = {path='a'}\n"])
+    )
+    text = f"{table}name = 'robot'\nversion = '1'\ndependencies = [{body}]\n{rest}"
+    return text.replace("\n", "\r\n") if draw(st.booleans()) else text
+
+
+@given(documents(), NEW, st.data())
+def test_replacing_changes_only_the_string(text: str, new: str, data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = Project.find(write_project(Path(folder), {"pyproject.toml": text}))
+        declared = data.draw(st.sampled_from(found.requirements))
+        edit = replace_requirement(declared, new)
+        changed = apply_edits(found, [edit])[declared.file].decode()
+    node = found.main.positions.find(*declared.keys, declared.index)
+    assert node is not None
+    before, after = text[: node.start + 1], text[node.end - 1 :]
+    assert changed.startswith(before)
+    assert changed.endswith(after)
+    middle = changed[len(before) : len(changed) - len(after)]
+    assert middle == edit.new
+    assert tomllib.loads(changed)["project"]["dependencies"][declared.index] == edit.new
+
+
+@given(documents(), st.sampled_from(["torch<3", "a ; os_name == 'nt'"]), st.booleans())
+def test_adding_keeps_every_line(text: str, new: str, with_reason: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = Project.find(write_project(Path(folder), {"pyproject.toml": text}))
+        edits = [
+            add_constraint(found, new, why="it must" if with_reason else ""),
+            add_constraint(found, "b==1"),
+            add_index(found, "cu128", "https://download.pytorch.org/whl/cu128"),
+        ]
+        changed = apply_edits(found, edits)[Path("pyproject.toml")].decode()
+    document = tomllib.loads(changed)
+    assert document["tool"]["uv"]["constraint-dependencies"] == [new, "b==1"]
+    assert document["tool"]["uv"]["index"][0]["name"] == "cu128"
+    lines = iter(changed.splitlines())
+    assert all(line in lines for line in text.splitlines()), "lines in order, all kept"
+    ends = {"\r\n"} if "\r\n" in text else {"\n"}
+    assert {line[len(line.rstrip("\r\n")) :] for line in changed.splitlines(True)} - {""} == ends
+
+
+CORPUS = Path(os.environ.get("STACKFIX_CORPUS", DATA))
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(path.parent for path in CORPUS.glob("*/uv.lock")), ids=lambda path: path.name
+)
+def test_every_requirement_of_a_real_project_can_be_edited(folder: Path) -> None:
+    try:
+        found = Project.find(folder)
+        declared = (*found.requirements, *found.constraints, *found.overrides)
+    except InputError as error:
+        pytest.skip(str(error))
+    for one in declared:
+        if one.requirement.url:
+            continue
+        edit = replace_requirement(one, "==9.9.9")
+        file = found.file(one.file)
+        changed = apply_edits(found, [edit])[one.file].decode()
+        node = file.positions.find(*one.keys, one.index)
+        assert node is not None
+        assert changed.startswith(file.text[: node.start + 1])
+        assert changed.endswith(file.text[node.end - 1 :])
+        assert "9.9.9" in changed
+    together = [replace_requirement(one, "==9.9.9") for one in declared if not one.requirement.url]
+    for path, data in apply_edits(found, together).items():
+        assert data.count(b"9.9.9") == sum(edit.file == path for edit in together)
