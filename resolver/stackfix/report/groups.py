@@ -88,6 +88,9 @@ def _fault(message: str, same: Sequence[Finding], every_target: Sequence[str]) -
 
 
 def _without_title(finding: Finding) -> str:
-    """The message after "torch 2.7.1 ", which the group says already."""
-    title = f"{finding.package} {finding.version} "
-    return finding.message.removeprefix(title)
+    """The message after "torch 2.7.1", which the group says already."""
+    title = f"{finding.package} {finding.version}"
+    rest = finding.message.removeprefix(title)
+    if rest == finding.message or rest[:1] not in (" ", ":"):
+        return finding.message
+    return rest.lstrip(": ")

@@ -107,19 +107,31 @@ def _cells(one: Group, fault: Fault, *, first: bool) -> tuple[Text, Text, Text, 
     said = plain(fault.message)
     if fault.targets:
         said.append_text(plain(f" [{listed(fault.targets)}]", style="cyan"))
+    source, short = _source(one.package, fault)
+    if short:
+        said.append_text(plain(f" · {source}", style="dim"))
     if fault.fix:
-        said.append_text(plain(f" → {fault.fix}", style="green"))
-    if fault.evidence:
-        more = len(fault.evidence) - 1
-        source = fault.evidence[0]
-        others = f" and {more} more" if more else ""
-        said.append_text(plain(f"\n{source.kind.value}: {source.source}{others}", style="dim"))
+        said.append_text(plain(f"\n→ {fault.fix}", style="green"))
+    if source and not short:
+        said.append_text(plain(f"\n{source}", style="dim"))
     return (
         plain(_MARK[fault.severity], style=style),
         plain(one.title if first else "", style="bold"),
         plain(fault.code, style="dim"),
         said,
     )
+
+
+def _source(package: str, fault: Fault) -> tuple[str, bool]:
+    """The first source in words, and whether it is short: a package's own wheel needs no name."""
+    if not fault.evidence:
+        return "", False
+    first, more = fault.evidence[0], len(fault.evidence) - 1
+    others = f" and {more} more" if more else ""
+    own = package.replace("-", "_")
+    if first.source.endswith(".whl") and first.source.lower().startswith(f"{own}-"):
+        return f"{first.kind.value}{others}", True
+    return f"{first.kind.value}: {first.source}{others}", False
 
 
 def _moves(plan: Plan) -> Iterator[RenderableType]:

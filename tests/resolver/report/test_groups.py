@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from stackfix.report.groups import group
 from tests.resolver.report.examples import JIT, MATRIX, NO_CODE, OTHER, PARTIAL, TARGET
 
@@ -21,6 +23,19 @@ def test_a_package_is_one_group_with_its_worst_fault_first() -> None:
 def test_the_title_is_not_said_twice() -> None:
     (one,) = group([NO_CODE], BOTH)
     assert one.faults[0].message.startswith("has no code for")
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [
+        ("torch 2.7.1: a known bug", "a known bug"),
+        ("torch 2.7.10 is another release", "torch 2.7.10 is another release"),
+        ("the matrix of torch 2.7.1", "the matrix of torch 2.7.1"),
+    ],
+)
+def test_only_the_title_itself_is_left_out(message: str, kept: str) -> None:
+    (one,) = group([replace(NO_CODE, message=message)], BOTH)
+    assert one.faults[0].message == kept
 
 
 def test_a_fault_on_every_target_names_none() -> None:

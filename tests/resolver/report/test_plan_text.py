@@ -58,7 +58,8 @@ def test_what_a_finding_names_moves_before_what_is_dragged_along() -> None:
 
 def test_a_fault_shows_its_first_source_and_how_many_more_there_are() -> None:
     text = words(shown(examples.PLANNED))
-    assert "measured: torch-2.7.1-cp311-cp311-manylinux_2_28_x86_64.whl and 1 more" in text
+    assert "sm_50 … sm_90 · measured and 1 more" in text  # its own
+    assert "measured: torch-2.7.1-cp311-cp311-manylinux_2_28_x86_64.whl" in text  # another's
 
 
 def test_what_stays_is_not_called_wrong() -> None:
