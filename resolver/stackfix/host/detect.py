@@ -37,7 +37,7 @@ def detect(
         source = Source.PROC if cards else Source.NONE
         if cards or driver:  # a machine without a card has no use for the complaint
             notes.append(f"{error}; what follows comes from /proc and /sys")
-        if cards and not driver:
+        if cards and not driver and cards[0].pci:
             notes.append("no NVIDIA driver is loaded: the cards are known by their PCI ids alone")
     else:
         cards, driver, cuda_driver = answer.cards, answer.driver, answer.cuda_driver

@@ -35,7 +35,7 @@ def read_driver(root: Path = Path("/")) -> str | None:
 
 def read_cards(root: Path = Path("/")) -> tuple[Card, ...]:
     """NVIDIA cards in PCI order, without memory; the capability is left to the table of names."""
-    return _cards_of_the_module(root / "proc") or _cards_on_the_bus(root)
+    return _cards_of_the_module(root / "proc") or _cards_on_the_bus(root) or _board(root)
 
 
 def _cards_of_the_module(proc: Path) -> tuple[Card, ...]:
@@ -73,6 +73,12 @@ def _cards_on_the_bus(root: Path) -> tuple[Card, ...]:
         Card(index=index, name=names.get(number, f"10de:{number}"), capability=None, pci=address)
         for index, (address, number) in enumerate(found)
     )
+
+
+def _board(root: Path) -> tuple[Card, ...]:
+    """The integrated GPU of a Jetson, which is on no bus: its board's name stands for it."""
+    model = (_read(root / "proc/device-tree/model") or "").rstrip("\0").strip()
+    return (Card(index=0, name=model, capability=None),) if "Jetson" in model else ()
 
 
 def _names_by_id(root: Path) -> dict[str, str]:

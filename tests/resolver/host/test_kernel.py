@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from stackfix.host.kernel import read_cards, read_driver
+from stackfix_knowledge.gpus import GpuTable
 
 _CLOSED = (
     "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\n"
@@ -75,6 +76,20 @@ def test_the_pci_list_of_the_distribution_names_the_ids(tmp_path: Path) -> None:
         "\t20b2  A100\n\t2b85  GB202 [GeForce RTX 5090]\n\t\t1043 0000  A board\n10df  Third\n",
     )
     assert [card.name for card in read_cards(tmp_path)] == ["GeForce RTX 5090", "A100"]
+
+
+def test_a_jetson_is_known_by_its_board(tmp_path: Path) -> None:
+    write(tmp_path / "proc/device-tree/model", "NVIDIA Jetson AGX Orin Developer Kit\0")
+    (card,) = read_cards(tmp_path)
+    assert card.name == "NVIDIA Jetson AGX Orin Developer Kit"
+    gpu = GpuTable.load().find(card.name)
+    assert gpu is not None
+    assert str(gpu.capability) == "8.7"
+
+
+def test_another_board_is_no_card(tmp_path: Path) -> None:
+    write(tmp_path / "proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0\0")
+    assert read_cards(tmp_path) == ()
 
 
 def test_a_machine_without_cards_has_none(tmp_path: Path) -> None:
