@@ -21,7 +21,7 @@ _DEAD_BUILD = re.compile(
     r"PYTHONHOME|init_fs_encoding|build backend returned|Failed to resolve requirements from "
     r"|Failed to install requirements from |No module named 'encodings'"
 )
-_FETCH = re.compile(r"Failed to fetch: `(?P<url>[^`]+)`")
+_FETCH = re.compile(r"Failed to fetch: `?(?P<url>[^`\s]+)")
 _NO_ANSWER = re.compile(
     r"error sending request|Request failed after|client error|dns error|Could not connect"
     r"|[Cc]onnection (?:refused|reset)|timed out|operation timed out|error decoding response body"

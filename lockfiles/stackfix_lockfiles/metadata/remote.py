@@ -1,0 +1,122 @@
+"""METADATA of a wheel at a URL, over HTTP, in bounded time and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+import time
+from collections import Counter
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+
+from stackfix_lockfiles.metadata.zipped import MAX_METADATA, TAIL, BadZip, metadata_of
+
+__all__ = ["Reader"]
+
+_TIMEOUT = httpx.Timeout(15.0, connect=8.0)
+_WHOLE = 16 << 20
+"""Bytes up to which a wheel is read whole from a server that knows no ranges."""
+_PATIENCE = 3
+"""Files without METADATA beside them, and none with, after which a host is not asked again."""
+_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+
+
+class Reader:
+    """Reads METADATA; may be used from several threads. A context manager.
+
+    Credentials come from the URL or from netrc; no message or return value has them.
+    """
+
+    def __init__(self, *, deadline: float | None = None) -> None:
+        self._client = httpx.Client(
+            timeout=_TIMEOUT,
+            follow_redirects=True,
+            max_redirects=5,
+            auth=_netrc(),
+            limits=httpx.Limits(max_connections=24),
+        )
+        self._deadline = deadline
+        self._beside: Counter[tuple[str, bool]] = Counter()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._client.close()
+
+    def metadata(self, url: str) -> str | None:
+        """The METADATA of the wheel at `url`; None where it cannot be read."""
+        url = urlunsplit(urlsplit(url)._replace(fragment=""))
+        try:
+            data = self._from_beside(url)
+            if data is None:
+                data = self._from_within(url)
+            return None if data is None else data.decode("utf-8", "replace")
+        except (httpx.HTTPError, httpx.InvalidURL, BadZip, ValueError):
+            return None
+
+    def _from_beside(self, url: str) -> bytes | None:
+        host = urlsplit(url).netloc.rpartition("@")[2]
+        with self._lock:
+            if self._beside[host, False] >= _PATIENCE and not self._beside[host, True]:
+                return None
+        status, _, data = self._get(f"{url}.metadata", {}, MAX_METADATA)
+        found = status == 200 and data.lstrip().lower().startswith(b"metadata-version:")
+        with self._lock:
+            self._beside[host, found] += 1
+        return data if found else None
+
+    def _from_within(self, url: str) -> bytes | None:
+        status, headers, tail = self._get(url, {"Range": f"bytes=-{TAIL}"}, _WHOLE)
+        if status == 200:
+            return metadata_of(tail, len(tail), lambda start, end: tail[start:end])
+        if status in (416, 501):  # a suffix is not everybody's: ask for the size first
+            size = int(self._client.head(url).headers.get("Content-Length", "0"))
+            start = max(size - TAIL, 0)
+            status, headers, tail = self._get(url, {"Range": f"bytes={start}-{size - 1}"}, TAIL)
+        span = _RANGE.fullmatch(headers.get("Content-Range", ""))
+        if status != 206 or span is None:
+            return None
+        return metadata_of(tail, int(span[3]), lambda start, end: self._range(url, start, end))
+
+    def _range(self, url: str, start: int, end: int) -> bytes:
+        wanted = {"Range": f"bytes={start}-{end - 1}"}
+        status, _, data = self._get(url, wanted, end - start)
+        if status != 206:
+            raise BadZip("the server stopped giving ranges")
+        return data
+
+    def _get(
+        self, url: str, headers: dict[str, str], limit: int
+    ) -> tuple[int, httpx.Headers, bytes]:
+        """Status, headers and body; a body longer than `limit` bytes is an error, and not read."""
+        headers = {"Accept-Encoding": "identity", **headers}
+        with self._client.stream("GET", url, headers=headers) as answer:
+            if answer.status_code not in (200, 206):
+                return answer.status_code, answer.headers, b""
+            if int(answer.headers.get("Content-Length", "0")) > limit:
+                raise BadZip("too large")
+            data = bytearray()
+            for chunk in answer.iter_bytes():
+                data += chunk
+                if len(data) > limit:
+                    raise BadZip("too large")
+                if self._deadline is not None and time.monotonic() > self._deadline:
+                    raise BadZip("too late")
+            return answer.status_code, answer.headers, bytes(data)
+
+
+def _netrc() -> httpx.Auth | None:
+    with contextlib.suppress(OSError, ValueError, SyntaxError):
+        return httpx.NetRCAuth()
+    return None

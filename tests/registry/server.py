@@ -1,0 +1,242 @@
+"""Serve the recordings as a package index on 127.0.0.1, and wheels that a test adds."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import unquote, urlsplit
+
+from tests.registry.recording import FILES, FOLDER, RecordedFile, Recording, digest, reduced
+
+SIMPLE = "https://index.example/simple"
+"""Stands for the address of the index in fixtures."""
+
+_JSON = "application/vnd.pypi.simple.v1+json"
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+class Index:
+    """A running index; a context manager that stops it."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self._folder = folder
+        self._known: dict[str, Recording | None] = {}
+        self._bytes: dict[str, bytes] = {}
+        self._metadata: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self.asked: Counter[str] = Counter()
+        """Paths that were asked for, and how often."""
+        self.plain: set[str] = set()
+        """Projects whose page says nothing of separate METADATA, as older indexes do."""
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.index = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    @property
+    def address(self) -> str:
+        """`http://127.0.0.1:<port>`."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def url(self) -> str:
+        """What uv takes as its default index."""
+        return f"{self.address}/simple"
+
+    @property
+    def files_url(self) -> str:
+        """Where the files are, with a slash at the end."""
+        return f"{self.address}/files/"
+
+    def restore(self, project: Path) -> Path:
+        """Put this index's address in place of the placeholders in a project's files."""
+        for path in (*project.rglob("*.toml"), *project.rglob("uv.lock")):
+            path.write_bytes(self.restored(path.read_bytes()))
+        return project
+
+    def restored(self, data: bytes) -> bytes:
+        """`data` with the address of this index in place of the placeholders."""
+        data = data.replace(SIMPLE.encode(), self.url.encode())
+        return data.replace(FILES.encode(), self.files_url.encode())
+
+    def placeheld(self, data: bytes) -> bytes:
+        """`data` with placeholders in place of the address: to compare with a fixture."""
+        data = data.replace(self.url.encode(), SIMPLE.encode())
+        return data.replace(self.files_url.encode(), FILES.encode())
+
+    def add(
+        self,
+        filename: str,
+        data: bytes,
+        *,
+        metadata: str | None = None,
+        upload_time: str = "2025-01-01T00:00:00Z",
+    ) -> str:
+        """Serve a wheel or sdist with these bytes; returns its URL.
+
+        With `metadata`, it is also served beside the file, as PEP 658 has it.
+        """
+        name = re.sub(r"[-_.]+", "-", filename.split("-")[0]).lower()
+        path = f"added/{filename}"
+        recording = self.project(name) or Recording(name=name)
+        text = None if metadata is None else reduced(metadata)
+        import hashlib
+
+        recording.files.append(
+            RecordedFile(
+                filename=filename,
+                path=path,
+                sha256=hashlib.sha256(data).hexdigest(),
+                size=len(data),
+                upload_time=upload_time,
+                metadata=None if text is None else digest(text),
+            )
+        )
+        if text is not None:
+            recording.metadata[digest(text)] = text
+            self._metadata[path] = text
+        self._known[name] = recording
+        self._bytes[path] = data
+        return self.files_url + path
+
+    def project(self, name: str) -> Recording | None:
+        """The recording of a project, read when first asked for."""
+        with self._lock:
+            if name not in self._known:
+                found = self._known[name] = Recording.load(name, self._folder)
+                for file in found.files if found else ():
+                    if found and file.metadata:
+                        self._metadata[file.path] = found.metadata[file.metadata]
+            return self._known[name]
+
+    def metadata(self, path: str) -> str | None:
+        """The METADATA served beside the file at `path`, whose project's page need not be asked."""
+        if path not in self._metadata:
+            name = unquote(path).rpartition("/")[2].split("-")[0]
+            self.project(re.sub(r"[-_.]+", "-", name).lower())
+        return self._metadata.get(path)
+
+    def file(self, path: str) -> bytes | None:
+        """The bytes of an added file."""
+        return self._bytes.get(path)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+    index: Index
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_HEAD(self) -> None:
+        self._answer()
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        assert isinstance(self.server, _Server)
+        index = self.server.index
+        path = urlsplit(self.path).path
+        index.asked[path] += 1
+        if path.startswith("/simple/"):
+            self._page(index, path.removeprefix("/simple/").strip("/"))
+        elif path.startswith("/files/") and path.endswith(".metadata"):
+            text = index.metadata(unquote(path.removeprefix("/files/").removesuffix(".metadata")))
+            self._send(None if text is None else text.encode(), "text/plain; charset=utf-8")
+        elif path.startswith("/files/"):
+            self._file(index.file(unquote(path.removeprefix("/files/"))))
+        else:
+            self._send(None, "text/plain")
+
+    def _page(self, index: Index, name: str) -> None:
+        recording = index.project(name)
+        if recording is None:
+            self._send(None, "text/plain")
+            return
+        page = recording.page(index.files_url)
+        if name in index.plain:
+            for entry in page["files"]:
+                entry.pop("core-metadata", None)
+                entry.pop("data-dist-info-metadata", None)
+        if _JSON in self.headers.get("Accept", ""):
+            self._send(json.dumps(page).encode(), _JSON)
+        else:
+            self._send(_html(page).encode(), "text/html; charset=utf-8")
+
+    def _file(self, data: bytes | None) -> None:
+        wanted = _RANGE.fullmatch(self.headers.get("Range", ""))
+        if data is None or wanted is None or wanted.groups() == ("", ""):
+            self._send(data, "application/octet-stream", {"Accept-Ranges": "bytes"})
+            return
+        first, last = wanted.groups()
+        start = int(first) if first else max(len(data) - int(last), 0)
+        end = min(int(last), len(data) - 1) if first and last else len(data) - 1
+        if start > end:
+            empty = {"Content-Range": f"bytes */{len(data)}"}
+            self._send(b"", "text/plain", empty, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE)
+            return
+        headers = {"Content-Range": f"bytes {start}-{end}/{len(data)}", "Accept-Ranges": "bytes"}
+        part = data[start : end + 1]
+        self._send(part, "application/octet-stream", headers, HTTPStatus.PARTIAL_CONTENT)
+
+    def _send(
+        self,
+        data: bytes | None,
+        kind: str,
+        headers: Mapping[str, str] | None = None,
+        status: HTTPStatus = HTTPStatus.OK,
+    ) -> None:
+        if data is None:
+            data, status, headers = b"not found", HTTPStatus.NOT_FOUND, None
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Tests have their own words."""
+
+
+def _html(page: Mapping[str, Any]) -> str:
+    lines = []
+    for entry in page["files"]:
+        attributes = ""
+        if entry.get("requires-python"):
+            attributes += f' data-requires-python="{html.escape(entry["requires-python"])}"'
+        if known := entry.get("core-metadata"):
+            attributes += f' data-core-metadata="sha256={known["sha256"]}"'
+        if entry["yanked"] is not False:
+            attributes += f' data-yanked="{html.escape(str(entry["yanked"]))}"'
+        link = f"{entry['url']}#sha256={entry['hashes']['sha256']}"
+        lines.append(f'<a href="{link}"{attributes}>{html.escape(entry["filename"])}</a><br>')
+    return "<!DOCTYPE html><html><body>\n" + "\n".join(lines) + "\n</body></html>"
