@@ -140,9 +140,7 @@ def insert_key(text: str, table: Keys, key: str, value: str) -> str:
     source = SourceMap(text)
     end = newline(text)
     line = f"{key_text((key,))} = {value}"
-    node = source.find(*table) if table else source.root
-    if not table:
-        return _after_entry(text, source.top_end, line, source, end)
+    node = source.find(*table)
     if node is not None and node.shape == "inline":
         return _into_inline(text, node, line)
     if node is not None and node.header is not None:
@@ -210,17 +208,6 @@ def _into_inline(text: str, node: Node, line: str) -> str:
         return replace_span(text, node.start, node.end, f"{{ {line} }}")
     at = last[-1].end
     return replace_span(text, at, at, f", {line}")
-
-
-def _after_entry(text: str, at: int, line: str, source: SourceMap, end: str) -> str:
-    """Add a top-level key, which has to stand before the first header."""
-    if at:
-        return replace_span(*_end_of_line(text, at), f"{end}{line}")
-    if source.headers:
-        start = _before_comments(text, source.headers[0].start)
-        return replace_span(text, start, start, f"{line}{end}{end}")
-    closing = "" if not text or text.endswith("\n") else end
-    return f"{text}{closing}{line}{end}"
 
 
 def _node(text: str, keys: Keys) -> Node:

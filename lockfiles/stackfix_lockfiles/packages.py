@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 __all__ = [
     "Dependency",
@@ -166,5 +165,6 @@ class LockedPackage:
 
 def file_name(location: str) -> str:
     """Return the file name of a wheel's URL or path, with percent escapes decoded."""
-    path = urlsplit(location).path if "://" in location else location.replace("\\", "/")
-    return unquote(posixpath.basename(path))
+    if "://" in location:  # by hand: the standard library refuses odd hosts, which are no concern
+        location = location.split("#", 1)[0].split("?", 1)[0]
+    return unquote(location.replace("\\", "/").rpartition("/")[2])

@@ -68,10 +68,18 @@ def test_tells_the_line_of_a_package() -> None:
         assert lines[line] == f'name = "{found.name}"'
 
 
-def test_decodes_the_file_name_of_a_wheel() -> None:
-    url = "https://files.index.example/torch-2.8.0%2Bcu128-cp312-cp312-win_amd64.whl"
-    read = lock(package("torch", "2.8.0+cu128", wheels=f'[{{ url = "{url}" }}]'))
-    assert read.packages[0].wheels[0].filename == "torch-2.8.0+cu128-cp312-cp312-win_amd64.whl"
+@pytest.mark.parametrize(
+    ("location", "name"),
+    [
+        ("https://index.example/a-2%2Bcu128-py3-none-any.whl", "a-2+cu128-py3-none-any.whl"),
+        ("https://index.example/a-1-py3-none-any.whl?x=/y#sha256=/00", "a-1-py3-none-any.whl"),
+        ("https://[bad/a-1-py3-none-any.whl", "a-1-py3-none-any.whl"),
+        ("https://index.example/a/", ""),
+    ],
+)  # fmt: skip
+def test_decodes_the_file_name_of_a_wheel(location: str, name: str) -> None:
+    read = lock(package("torch", "2.8.0+cu128", wheels=f'[{{ url = "{location}" }}]'))
+    assert read.packages[0].wheels[0].filename == name
 
 
 def test_reads_conflicts_and_names_their_pseudo_extras() -> None:
