@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -11,7 +12,9 @@ from packaging.version import Version
 from stackfix.plan.request import Request
 from stackfix.plan.sites import Ground, lowest_python
 from stackfix.solve.world import Demand, World
-from stackfix_lockfiles.lock import LockedPackage, SourceKind
+from stackfix.stack import Piece
+from stackfix_knowledge.packages import Role
+from stackfix_lockfiles.lock import Lock, SourceKind
 from stackfix_lockfiles.requirement import DeclaredRequirement
 
 __all__ = ["active", "locked_versions", "world"]
@@ -138,9 +141,10 @@ def _overrides(request: Request, *, stack_too: bool) -> dict[str, SpecifierSet]:
 def _held(request: Request, ground: Ground) -> dict[str, str]:
     """Packages that can't move: kept by the user, or locked from a place that has one version."""
     held = dict.fromkeys(request.keep, "--keep")
+    ours = _own_indexes(request, ground.lock)
     for stack in ground.stacks:
         for piece in stack:
-            reason = _fixed_source(piece.locked)
+            reason = _fixed_source(piece, ours)
             if reason is not None:
                 held.setdefault(piece.name, reason)
     for name in _url_requirements(request):
@@ -148,10 +152,26 @@ def _held(request: Request, ground: Ground) -> dict[str, str]:
     return held
 
 
-def _fixed_source(locked: LockedPackage | None) -> str | None:
-    if locked is None or locked.source.kind is SourceKind.REGISTRY:
+def _own_indexes(request: Request, lock: Lock) -> set[str]:
+    """The indexes whose releases the graph knows: the lock's main one, and PyTorch's."""
+    used = Counter(p.source.index for p in lock.packages if p.source.index is not None)
+    known = request.graph.indexes
+    return {
+        *(url for url, _ in used.most_common(1)),
+        *(known.url(name).rstrip("/") for name in (*known.names(), "cpu")),
+    }
+
+
+def _fixed_source(piece: Piece, ours: set[str]) -> str | None:
+    """Why a package can't be moved by its version alone; None where it can."""
+    if piece.locked is None:
         return None
-    return f"locked from {locked.source.kind}"
+    source = piece.locked.source
+    if source.kind is not SourceKind.REGISTRY:
+        return f"locked from {source.kind}"
+    if piece.package.role != Role.LIBRARY and source.index not in ours:
+        return f"locked from {source.index}, whose releases nobody measured"
+    return None
 
 
 def _url_requirements(request: Request) -> Iterator[str]:

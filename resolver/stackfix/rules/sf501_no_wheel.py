@@ -27,12 +27,9 @@ class NoWheel:
     title = "no wheel for the target's platform and Python"
 
     def judge(self, piece: Piece, target: Target, graph: Graph) -> Iterator[Finding]:
-        locked = piece.locked
-        if locked is None or piece.file is not None or not piece.package.judged:
+        if not piece.package.judged or not self._missing(piece, target):
             return
-        if not locked.wheels and locked.sdist is None:
-            return
-        built = locked.sdist is not None
+        built = piece.locked is not None and piece.locked.sdist is not None
         yield Finding(
             code=self.code,
             severity=Severity.WARNING if built else Severity.ERROR,
@@ -42,3 +39,17 @@ class NoWheel:
             message=f"{piece.title} has no wheel for {target.platform} and the project's Python"
             + (": it is built from source against the installed stack" if built else ""),
         )
+
+    @staticmethod
+    def _missing(piece: Piece, target: Target) -> bool:
+        """Whether no wheel fits: as the lock lists them, else as the facts of the release do.
+
+        Facts hold the Linux wheels of the default index whole, those of other platforms and of
+        PyTorch's indexes only in part, so there a missing one means nothing.
+        """
+        if piece.locked is not None:
+            listed = bool(piece.locked.wheels) or piece.locked.sdist is not None
+            return listed and piece.file is None
+        release = piece.release
+        whole = target.platform.startswith("linux_") and release is not None and not release.index
+        return whole and release is not None and bool(release.wheels) and piece.wheel is None

@@ -17,7 +17,7 @@ from stackfix.rules.judge import errors, judge_piece
 from stackfix.solve.cost import Cost, cost
 from stackfix.solve.world import Demand, World
 from stackfix.stack import Piece
-from stackfix_knowledge.couplings import Coupling, Relation
+from stackfix_knowledge.couplings import Collision, Coupling, Relation
 from stackfix_knowledge.indexes import IndexTable
 from stackfix_knowledge.release import Release, WheelFact
 
@@ -40,6 +40,7 @@ class Domain:
         self._world = world
         self._choices: dict[str, tuple[Choice, ...]] = {}
         self._demands: dict[tuple[str, Version], tuple[Demand, ...]] = {}
+        self._admitted: dict[tuple[str, SpecifierSet], frozenset[Version]] = {}
         self._refused: dict[str, dict[Version, str]] = {}
         self._faults: dict[tuple[str, Version], list[Finding]] = {}
 
@@ -48,6 +49,15 @@ class Domain:
         found = self._choices.get(name)
         if found is None:
             found = self._choices[name] = tuple(self._find(name))
+        return found
+
+    def admitted(self, name: str, specifier: SpecifierSet) -> frozenset[Version]:
+        """The choices of a package that a specifier admits; asked again and again by the solve."""
+        key = (name, specifier)
+        found = self._admitted.get(key)
+        if found is None:
+            versions = [choice.version for choice in self.choices(name)]
+            found = self._admitted[key] = frozenset(specifier.filter(versions, prereleases=True))
         return found
 
     def refused(self, name: str) -> dict[Version, str]:
@@ -160,18 +170,23 @@ class Domain:
         world = self._world
         wheels = self._wheels(release).values()
         name = key.partition("[")[0]
-        for demand in self._stated(key, version, release):
-            yield self._tightened(name, demand, wheels)
-        if "[" in key:
-            return
         origin = f"{name} {version}"
         unmoved = world.locked.get(name) == version
+        for demand in self._stated(key, version, release):
+            yield self._tightened(name, demand, wheels)
+            # Asked for together with the package, not with one version of it after the other.
+            for collision in world.graph.collisions(demand.name):
+                if not collision.versions:
+                    yield Demand(_file(collision), SpecifierSet(), origin, demand.name, unmoved)
+        if "[" in key:
+            return
         for coupling in world.graph.couplings(name):
             if world.present(coupling.needs) and coupling.concerns(version):
                 admitted = _partners(coupling, version)
                 yield Demand(coupling.needs, admitted, origin, None, unmoved)
         for collision in world.graph.collisions(name):
-            yield Demand(f"file:{collision.path}", SpecifierSet(), origin, name, unmoved)
+            if collision.versions.contains(version, prereleases=True):
+                yield Demand(_file(collision), SpecifierSet(), origin, name, unmoved)
         if name in IndexTable.PACKAGES:
             home = version.local or "default"
             yield Demand("index:torch", SpecifierSet(), origin, home, unmoved)
@@ -235,3 +250,8 @@ def _partners(coupling: Coupling, version: Version) -> SpecifierSet:
     if coupling.relation is Relation.SAME_VERSION:
         return SpecifierSet(f"=={'.'.join(str(part) for part in version.release)}.*")
     return coupling.specifiers or SpecifierSet()
+
+
+def _file(collision: Collision) -> str:
+    """The key of a contested path."""
+    return f"file:{collision.path}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -17,9 +18,12 @@ from resolvelib.providers import AbstractProvider
 
 from stackfix.solve.domain import Domain
 from stackfix.solve.world import Demand, World
+from stackfix_knowledge.packages import Role
 from stackfix_knowledge.release import Release
 
 __all__ = ["Candidate", "StackProvider"]
+
+_ROLES = {Role.FRAMEWORK: 0, Role.COMPANION: 1, Role.LIBRARY: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +69,15 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
         information: object,
         backtrack_causes: Sequence[object],
     ) -> tuple[int, int, str]:
-        """Fewest candidates first: exact pins before ranges, conflicts early."""
-        few = 0
-        for few, _ in enumerate(candidates[identifier], 1):
-            if few > 8:
-                break
-        return (0 if few <= 1 else 1, few, identifier)
+        """Frameworks before what follows from them, then the fewest candidates.
+
+        Frameworks exclude each other through what they drag in, which is known as soon as they
+        are chosen; libraries chosen before would only be chosen again.
+        """
+        package = self._world.graph.packages.get(identifier.partition("[")[0])
+        role = _ROLES.get(package.role, len(_ROLES)) if package else len(_ROLES)
+        few = sum(1 for _ in islice(candidates[identifier], 8))
+        return (role, few, identifier)
 
     def find_matches(
         self,
@@ -126,12 +133,13 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
 
     def _releases(self, identifier: str, demands: list[Demand]) -> list[Candidate]:
         name = demands[0].name
-        asked = [self._specifier(demand) for demand in demands]
+        asked = {self._specifier(demand) for demand in demands}
         required = self._world.required.get(name)
         if required is not None:
-            asked.append(required)
+            asked.add(required)
+        admitted = [self._domain.admitted(name, specifier) for specifier in asked]
         return [
             Candidate(identifier, choice.version, choice.release)
             for choice in self._domain.choices(name)
-            if all(s.contains(choice.version, prereleases=True) for s in asked)
+            if all(choice.version in versions for versions in admitted)
         ]

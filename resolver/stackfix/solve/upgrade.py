@@ -46,6 +46,8 @@ class UvDomain(Domain):
             releases = [r for r in releases if r.version == locked]
         for place, release in enumerate(reversed(releases)):
             yield Choice(version=release.version, release=release, cost=Cost(distance=place))
+        if locked is not None and all(release.version != locked for release in releases):
+            yield Choice(version=locked, release=None, cost=Cost(unknown=1))
 
     def _ask(self, key: str, version: Version, release: Release | None) -> Iterator[Demand]:
         return self._stated(key, version, release)
