@@ -159,6 +159,36 @@ def test_extras_in_conflict_turned_on_by_an_edge_are_refused() -> None:
     assert {item.extra for item in caught.value.items} == {"cpu", "gpu"}
 
 
+def test_an_extra_on_an_edge_that_does_not_hold_stays_off() -> None:
+    edge = """[{ name = "robot", extra = ["gpu"], marker = "os_name == 'nt'" }]"""
+    found = lock(*TORCHES[:2], TORCHES[2] + f"windows = {edge}\n", package("other"), head=CONFLICT)
+    assert "torch" not in walk(found, extras=["windows"]).packages
+    windows = walk(found, extras=["windows"], platform=PLATFORMS["win_amd64"])
+    assert windows.packages["torch"].version == "2.0+gpu"
+    assert walk(found, extras=["windows", "cpu"]).packages["torch"].version == "2.0+cpu"
+
+
+def test_a_group_and_an_extra_may_conflict() -> None:
+    sets = '[[{ package = "robot", extra = "gpu" }, { package = "robot", group = "dev" }]]'
+    block = root() + (
+        '[package.optional-dependencies]\ngpu = [{ name = "a" }]\n'
+        '[package.dev-dependencies]\ndev = [{ name = "a" }]\n'
+    )
+    found = lock(block, package("a"), head=f"{HEAD}conflicts = {sets}\n")
+    assert "a" in names(found, extras=["gpu"], groups=())
+    with pytest.raises(ConflictError, match=r"at most one of robot:dev and robot\[gpu\]"):
+        walk(found, extras=["gpu"])
+
+
+def test_a_requirement_of_the_workspace_takes_the_fork_of_the_environment() -> None:
+    head = HEAD + '[manifest]\nrequirements = [{ name = "numpy" }]\n'
+    older = package("numpy", "1.0", resolution_markers="[\"python_full_version < '3.12'\"]")
+    newer = package("numpy", "2.0", resolution_markers="[\"python_full_version >= '3.12'\"]")
+    found = lock(older, newer, head=head)
+    assert walk(found, python="3.11").packages["numpy"].version == "1.0"
+    assert walk(found, python="3.12").packages["numpy"].version == "2.0"
+
+
 def test_a_workspace_without_a_root_project_starts_from_its_members() -> None:
     head = HEAD + '[manifest]\nmembers = ["a", "b"]\n'
     found = lock(
