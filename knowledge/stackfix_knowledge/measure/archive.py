@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import mmap
 import re
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -32,6 +33,18 @@ _LARGEST_SUM = 24 * 1024**3
 """Bytes of all that is unpacked from one wheel."""
 _CHUNK = 4 * 1024 * 1024
 
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    OverflowError,
+    ValueError,
+    RuntimeError,  # an encrypted member; NotImplementedError, an unknown compression, is one too
+)
+"""What zipfile raises over a damaged file."""
+
 _LIBRARY = re.compile(r"\.so(\.\d+)*$")
 
 
@@ -51,9 +64,12 @@ class Archive:
         try:
             # Guarded reads like a file in the only ways that zipfile uses.
             self._zip = zipfile.ZipFile(cast(IO[bytes], _Guarded(self._raw, name)))
-        except (zipfile.BadZipFile, zlib.error, ValueError, OSError, OverflowError) as error:
+        except _DAMAGE as error:
             self._raw.close()
             raise MeasureError(name, None, f"a wheel, which is a zip file ({error})") from error
+        except BaseException:
+            self._raw.close()
+            raise
         offsets = sorted({info.header_offset for info in self._zip.infolist()})
         self._ends = dict(zip(offsets, [*offsets[1:], self._zip.start_dir], strict=True))
 
@@ -77,9 +93,10 @@ class Archive:
     @contextmanager
     def mapped(self, member: str) -> Iterator[bytes | mmap.mmap]:
         """A large member, unpacked to a temporary file that is gone afterwards."""
-        with self._member(member, _LARGEST_MEMBER) as stream, tempfile.TemporaryFile() as spool:
-            for chunk in self._chunks(stream, member, _LARGEST_MEMBER):
-                spool.write(chunk)
+        with tempfile.TemporaryFile() as spool:
+            with self._member(member, _LARGEST_MEMBER) as stream:
+                for chunk in self._chunks(stream, member, _LARGEST_MEMBER):
+                    spool.write(chunk)
             spool.flush()
             if spool.tell() == 0:
                 yield b""
@@ -108,10 +125,10 @@ class Archive:
         try:
             with self._zip.open(info) as stream:
                 yield stream
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-            raise self._damaged(member, error) from error
-        except RuntimeError as error:  # how zipfile reports a member that is encrypted
-            raise self._damaged(member, error) from error
+        except _DAMAGE as error:
+            raise MeasureError(
+                self.name, member, f"a member that can be unpacked ({error})"
+            ) from error
 
     def _chunks(self, stream: IO[bytes], member: str, limit: int) -> Iterator[bytes]:
         size = 0
@@ -123,9 +140,6 @@ class Archive:
             if self._unpacked > _LARGEST_SUM:
                 raise MeasureError(self.name, None, f"at most {_LARGEST_SUM:,} bytes of libraries")
             yield chunk
-
-    def _damaged(self, member: str, error: Exception) -> MeasureError:
-        return MeasureError(self.name, member, f"a member that can be unpacked ({error})")
 
 
 class _Guarded:

@@ -89,9 +89,9 @@ class Measuring:
                     failures += 1
                     continue
                 facts.merge(version, fact, collides=collides)
-                self._report(f"{depth}: {file.filename}")
                 if depth is EvidenceKind.MEASURED:
                     facts.write()
+                self._report(f"{depth}: {file.filename}")
         facts.write()
         return failures
 
