@@ -58,11 +58,12 @@ class Search:
     def frameworks(self) -> list[str]:
         """The frameworks that the sites install, those with the fewest choices first."""
         graph = self.world.graph
-        return sorted(
+        found = [
             name
             for name in self.world.locked
             if (package := graph.packages.get(name)) is not None and package.role == "framework"
-        )
+        ]
+        return sorted(found, key=lambda name: (len(self.domain.choices(name)), name))
 
     def solutions(self) -> Iterator[Found]:
         """Working combinations, the cheapest first."""
