@@ -41,6 +41,8 @@ class Recorder:
         self.wanted: dict[str, set[str]] = defaultdict(set)
         self.done: dict[str, set[str]] = defaultdict(set)
         self.recordings: dict[str, Recording] = {}
+        self.first: dict[str, str] = {}
+        """What the first lock has: the fixture's."""
 
     async def get(self, url: str, **headers: str) -> httpx.Response:
         async with self.limit:
@@ -115,6 +117,8 @@ class Recorder:
 
     async def record(self, name: str, version: str) -> None:
         files = (await self.releases(name)).get(Version(version), [])
+        if name in self.first and version != self.first[name] and not _has_wheel(files):
+            return  # uv would have to download it, and the index serves no sdists
         recording = self.recordings.setdefault(name, Recording(name=name))
         groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for file in files:
@@ -166,6 +170,10 @@ def _group(name: str, filename: str) -> str:
     return "wheel"
 
 
+def _has_wheel(files: list[dict[str, Any]]) -> bool:
+    return any(file["filename"].endswith(".whl") for file in files)
+
+
 def _locked(path: Path) -> list[tuple[str, str]]:
     packages = tomllib.loads(path.read_text())["package"]
     return [(p["name"], p["version"]) for p in packages if "registry" in p["source"]]
@@ -182,6 +190,8 @@ async def record(locks: list[Path]) -> None:
         for path in locks:
             for name, version in _locked(path):
                 recorder.wanted[name].add(str(Version(version)))
+                if path == locks[0]:
+                    recorder.first[name] = str(Version(version))
         await asyncio.gather(*(recorder.want(*item) for item in stack["every"].items()))
         for name, count in stack["newest"].items():
             await recorder.want(name, "", newest=count)

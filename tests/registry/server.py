@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import re
+import sys
 import threading
 from collections import Counter
 from collections.abc import Mapping
@@ -102,8 +104,6 @@ class Index:
         path = f"added/{filename}"
         recording = self.project(name) or Recording(name=name)
         text = None if metadata is None else reduced(metadata)
-        import hashlib
-
         recording.files.append(
             RecordedFile(
                 filename=filename,
@@ -139,7 +139,7 @@ class Index:
         return self._metadata.get(path)
 
     def file(self, path: str) -> bytes | None:
-        """The bytes of an added file."""
+        """The bytes of an added file; recorded ones have none."""
         return self._bytes.get(path)
 
 
@@ -147,6 +147,11 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
     index: Index
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up (uv does when it has what it wants) is no error."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
