@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from stackfix.rules.finding import Finding, Severity
     from stackfix_knowledge.evidence import Evidence
 
-__all__ = ["Fault", "Group", "group"]
+__all__ = ["Fault", "Group", "alike", "group"]
 
 _WORST_FIRST = ("error", "warning", "info")
 
@@ -72,6 +72,19 @@ def group(findings: Iterable[Finding], every_target: Sequence[str]) -> tuple[Gro
         for (package, version), found in by_package.items()
     ]
     return tuple(sorted(groups, key=lambda one: _WORST_FIRST.index(one.severity)))
+
+
+def alike(groups: Iterable[Group]) -> tuple[tuple[Group, ...], ...]:
+    """Groups that say the same in one sentence, put together at the place of the first."""
+    found: dict[object, list[Group]] = {}
+    for one in groups:
+        key: object = one
+        if len(one.faults) == 1:
+            fault = one.faults[0]
+            kinds = tuple(sorted({evidence.kind for evidence in fault.evidence}))
+            key = (fault.code, fault.severity, fault.message, fault.targets, fault.fix, kinds)
+        found.setdefault(key, []).append(one)
+    return tuple(tuple(same) for same in found.values())
 
 
 def _fault(message: str, same: Sequence[Finding], every_target: Sequence[str]) -> Fault:

@@ -53,7 +53,15 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "remaining": [finding_document(finding) for finding in plan.remaining],
         "drift": list(plan.drift),
         "next_step": asdict(plan.next_step) if plan.next_step else None,
-        "obstacles": [asdict(obstacle) for obstacle in plan.obstacles],
+        "obstacles": [
+            {
+                "package": obstacle.package,
+                "versions": list(obstacle.versions),
+                "reason": obstacle.reason,
+                "lifts": list(obstacle.lifts),
+            }
+            for obstacle in plan.obstacles
+        ],
         "lifts": list(plan.lifts),
         "warnings": list(plan.warnings),
         "gpu_packages": plan.gpu_packages,

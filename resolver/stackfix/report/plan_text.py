@@ -11,7 +11,7 @@ from rich.text import Text
 
 from stackfix.plan.plan import Status
 from stackfix.report.console import show
-from stackfix.report.groups import Fault, Group, group
+from stackfix.report.findings_text import findings_table
 from stackfix.report.plain import assemble, plain
 from stackfix.report.wording import count, listed, size
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["show_next", "show_plan"]
 
-_STYLE = {"error": "bold red", "warning": "yellow", "info": "dim"}
-_MARK = {"error": "✗", "warning": "!", "info": "·"}
 _MOST_DIFF_LINES = 60
 _INDENT = (0, 0, 0, 2)
 
@@ -87,54 +85,16 @@ def _header(plan: Plan, origin: str | None) -> RenderableType:
 def _findings(
     plan: Plan, findings: Iterable[Finding], title: str | None
 ) -> Iterator[RenderableType]:
-    groups = group(findings, [target.short for target in plan.targets])
-    # What nobody measured is told in one line at the end, not package by package.
-    told = [one for one in groups if one.severity != "info"]
-    if not told:
+    table = findings_table(findings, plan.targets)
+    if table is None:
         return
     if title:
         yield _heading(title)
-    table = _grid()
-    for one in told:
-        for position, fault in enumerate(one.faults):
-            if fault.severity != "info":
-                table.add_row(*_cells(one, fault, first=position == 0))
     yield _indented(table)
 
 
-def _cells(one: Group, fault: Fault, *, first: bool) -> tuple[Text, Text, Text, Text]:
-    style = _STYLE[fault.severity]
-    said = plain(fault.message)
-    if fault.targets:
-        said.append_text(plain(f" [{listed(fault.targets)}]", style="cyan"))
-    source, short = _source(one.package, fault)
-    if short:
-        said.append_text(plain(f" · {source}", style="dim"))
-    if fault.fix:
-        said.append_text(plain(f"\n→ {fault.fix}", style="green"))
-    if source and not short:
-        said.append_text(plain(f"\n{source}", style="dim"))
-    return (
-        plain(_MARK[fault.severity], style=style),
-        plain(one.title if first else "", style="bold"),
-        plain(fault.code, style="dim"),
-        said,
-    )
-
-
-def _source(package: str, fault: Fault) -> tuple[str, bool]:
-    """The first source in words, and whether it is short: a package's own wheel needs no name."""
-    if not fault.evidence:
-        return "", False
-    first, more = fault.evidence[0], len(fault.evidence) - 1
-    others = f" and {more} more" if more else ""
-    own = package.replace("-", "_")
-    if first.source.endswith(".whl") and first.source.lower().startswith(f"{own}-"):
-        return f"{first.kind.value}{others}", True
-    return f"{first.kind.value}: {first.source}{others}", False
-
-
 def _moves(plan: Plan) -> Iterator[RenderableType]:
+    said = {(finding.package, finding.message): finding.code for finding in plan.findings}
     yield _heading(f"Moves together: {count(len(plan.moves), 'package')}")
     table = _grid()
     for move in sorted(plan.moves, key=lambda move: move.dragged):
@@ -143,17 +103,32 @@ def _moves(plan: Plan) -> Iterator[RenderableType]:
             plain(move.before or "new", style="dim"),
             plain("→", style="dim"),
             plain(move.after or "leaves", style="green" if move.after else "yellow"),
-            _reason(move),
+            _reason(move, said.get((move.package, move.because))),
         )
     yield _indented(table)
 
 
-def _reason(move: Move) -> Text:
+def _reason(move: Move, code: str | None) -> Text:
+    """Why it moves, in short: what was said above is only named by its code."""
+    because = move.because
+    if code is not None:
+        because = f"{code} {_titles().get(code, '')}".strip()
+    elif move.after and because.endswith(f" needs {move.package}=={move.after}"):
+        because = f"needed by {because.removesuffix(f' needs {move.package}=={move.after}')}"
     extra = [part for part in (move.fork, move.index and f"index {move.index}") if part]
-    reason = plain(move.because, style="dim" if move.dragged else "")
+    reason = plain(because, style="dim" if move.dragged else "")
     if extra:
         reason.append_text(plain(f" ({', '.join(extra)})", style="cyan"))
     return reason
+
+
+def _titles() -> dict[str, str]:
+    from stackfix.rules import catalogue
+
+    titles = {rule.code: rule.title for rule in catalogue.PIECE_RULES}
+    titles |= {rule.code: rule.title for rule in catalogue.TARGET_RULES}
+    titles |= {rule.code: rule.title for rule in catalogue.STACK_RULES}
+    return titles | {rule.code: rule.title for rule in catalogue.LOCK_RULES}
 
 
 def _diff(plan: Plan) -> Iterator[RenderableType]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from stackfix.report.groups import group
+from stackfix.report.groups import alike, group
 from tests.resolver.report.examples import JIT, MATRIX, NO_CODE, OTHER, PARTIAL, TARGET
 
 BOTH = [TARGET.short, OTHER.short]
@@ -50,3 +50,21 @@ def test_a_fault_on_some_targets_names_them() -> None:
 
 def test_two_versions_of_a_package_are_two_groups() -> None:
     assert len(group([NO_CODE, replace(NO_CODE, version="2.6.0")], BOTH)) == 2
+
+
+def test_packages_of_which_the_same_is_said_stand_together() -> None:
+    pjrt = replace(
+        JIT, package="jax-cuda12-pjrt", message=JIT.message.replace("plugin", "pjrt"), evidence=()
+    )
+    together = alike(group([JIT, NO_CODE, pjrt], BOTH))
+    assert [[one.package for one in same] for same in together] == [
+        ["torch"],
+        ["jax-cuda12-plugin", "jax-cuda12-pjrt"],
+    ]
+
+
+def test_a_package_with_more_faults_stands_alone() -> None:
+    other = replace(
+        MATRIX, package="other", message="other 9.5.1.17 is outside the vendor's matrix"
+    )
+    assert len(alike(group([PARTIAL, MATRIX, other], BOTH))) == 2

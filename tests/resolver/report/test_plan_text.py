@@ -52,7 +52,8 @@ def test_a_plan_tells_what_is_wrong_what_moves_and_what_stays() -> None:
 def test_what_a_finding_names_moves_before_what_is_dragged_along() -> None:
     moves = shown(examples.PLANNED).partition("Moves together")[2]
     assert moves.index("torch") < moves.index("nvidia-cudnn-cu12")
-    assert "2.7.1 → 2.8.0 SF101: no code for 12.0 (index cu128)" in words(moves)
+    assert "torch 2.7.1 → 2.8.0 SF101 no code for the card (index cu128)" in words(moves)
+    assert "9.5.1.17 → 9.10.2.21 needed by torch 2.8.0" in words(moves)
     assert "old-helper 1.0 → leaves nothing needs it any more" in words(moves)
 
 
