@@ -1,4 +1,4 @@
-"""Findings as a table: the package, the rule, what is wrong, what helps, where that is known from."""
+"""Findings as a table: the package, the rule, what is wrong, what helps, and who says so."""
 
 from __future__ import annotations
 
