@@ -3,9 +3,11 @@
 A library's code lies in *containers* (fatbins), each with one image per architecture. A card is
 not served by a list of architectures but by a share of containers: an image for it in a few of
 hundreds supports nothing, and its absence from containers that were built for other cards alone
-hurts nothing. So a library is judged on its *broad* containers, those with images of two majors
-or more. PTX older than the machine code beside it makes no container broad: compilers leave such
-an image behind by default. All thresholds are here.
+hurts nothing. So a library is judged on its *broad* containers: those with images of at least half
+as many majors as its widest container has, and of two at least. (cuBLASLt 12.8.4.1 has 864
+containers for 9.0 and 12.0 alone beside some two hundred that reach over the generations; only the
+latter tell that it serves a V100.) PTX older than the machine code beside it makes no container
+broad: compilers leave such an image behind by default. All thresholds are here.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from stackfix_knowledge.features import feature_of
 
 __all__ = [
     "BROAD_MAJORS",
+    "BROAD_SHARE",
     "LEAST_SHARE",
     "WHOLE_SHARE",
     "Coverage",
@@ -31,7 +34,10 @@ __all__ = [
 ]
 
 BROAD_MAJORS = 2
-"""A container is broad when its images are for at least so many majors."""
+"""A container with images for fewer majors is never broad."""
+
+BROAD_SHARE = 0.5
+"""A broad container has at least this share of the majors of the library's widest container."""
 
 LEAST_SHARE = 0.1
 """A card that runs less than this share of the broad containers has no support."""
@@ -105,10 +111,10 @@ class LibraryCoverage:
     @property
     def broad(self) -> Mapping[frozenset[Architecture], int]:
         """The containers that it is judged on."""
+        majors = {images: _majors(images) for images in self.containers}
+        least = max(BROAD_MAJORS, BROAD_SHARE * max(majors.values(), default=0))
         return {
-            images: count
-            for images, count in self.containers.items()
-            if _majors(images) >= BROAD_MAJORS
+            images: count for images, count in self.containers.items() if majors[images] >= least
         }
 
     def serves(self, card: ComputeCapability) -> bool:

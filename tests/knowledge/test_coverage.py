@@ -55,6 +55,20 @@ def test_code_for_other_cards_alone_does_not_hurt() -> None:
     assert library(sm_80__sm_90=42, sm_100__sm_120=58).support(H100) is Support.SUPPORTED
 
 
+def test_containers_for_two_new_majors_alone_do_not_outvote_those_for_all() -> None:
+    """cuBLASLt 12.8.4.1 serves a V100, as CUDA 12.8 documents."""
+    everyone = {
+        "sm_50__sm_60__sm_70__sm_80__sm_90__sm_100__sm_120": 80,
+        "sm_70__sm_75__sm_80__sm_86__sm_90__sm_100__sm_120": 38,
+        "sm_80__sm_90__sm_100__sm_120": 96,
+    }
+    newest = {"sm_90__sm_120": 864, "sm_80__sm_89__sm_90__sm_120": 223, "sm_100__sm_120": 27}
+    volta = ComputeCapability.parse("7.0")
+    lt = library("libcublasLt.so.12", **everyone, **newest)
+    assert lt.share(volta) == Share(native=118, jit=0, none=96)
+    assert lt.support(volta) is Support.SUPPORTED
+
+
 def test_ptx_in_a_few_containers_is_support_in_part() -> None:
     """The engines of cuDNN 9.5.1 on 12.0: PTX in 107 of 727 containers."""
     engines = library(sm_80__sm_90__compute_90=107, sm_80__sm_90=620)

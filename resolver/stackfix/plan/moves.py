@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from packaging.utils import canonicalize_name
 
@@ -10,9 +10,11 @@ from stackfix.plan.attempt import Attempt
 from stackfix.plan.case import Case
 from stackfix.plan.plan import Move
 from stackfix.plan.sites import Ground
-from stackfix.rules.finding import Finding, Severity
+from stackfix.rules.finding import Severity
+from stackfix.rules.judge import errors
 from stackfix.solve.world import parse_requirement
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.packages import Role
 from stackfix_lockfiles.diff import Fork, PackageChange
 from stackfix_lockfiles.edits import Edit
 
@@ -25,13 +27,13 @@ def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[
     """Every change of version or index as a move: causes first, then what they drag along."""
     found = []
     for change in changes:
-        cause = _cause(change.name, case.findings)
+        cause = _cause(change, case)
         found.append(
             Move(
                 package=change.name,
                 before=_versions(change.old),
                 after=_versions(change.new),
-                because=cause or made.solution.because.get(change.name, ALONG),
+                because=cause or _dragged(change, made),
                 dragged=cause is None,
                 fork=_fork(change, case.before, made.after),
                 index=_index(change),
@@ -59,10 +61,27 @@ def _concerns(edit: Edit, name: str) -> bool:
     return requirement is not None and canonicalize_name(requirement.name) == name
 
 
-def _cause(name: str, findings: Sequence[Finding]) -> str | None:
-    """The finding that the move clears, errors before warnings."""
-    own = [f for f in findings if f.package == name and f.severity is not Severity.INFO]
-    return own[0].message if own else None
+def _cause(change: PackageChange, case: Case) -> str | None:
+    """The finding that the move clears, errors before warnings.
+
+    A framework can have none of its own and still be what moves: then it is the first error that
+    the moves clear together, such as two wheels that install the same file.
+    """
+    own = [f for f in case.findings if f.package == change.name]
+    package = case.request.graph.packages.get(change.name)
+    faults = errors(case.findings)
+    if package is not None and package.role is Role.FRAMEWORK and not errors(own):
+        own = [*own, *faults[:1]]
+    told = [f for f in own if f.severity is not Severity.INFO]
+    if not told or not (change.new or errors(told)):
+        return None
+    return f"{told[0].code}: {told[0].message}"
+
+
+def _dragged(change: PackageChange, made: Attempt) -> str:
+    if not change.new:
+        return "nothing needs it any more"
+    return made.solution.because.get(change.name, ALONG)
 
 
 def _fork(change: PackageChange, before: Ground, after: Ground) -> str | None:

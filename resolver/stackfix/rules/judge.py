@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from stackfix.rules.catalogue import LOCK_RULES, PIECE_RULES, STACK_RULES, TARGET_RULES
 from stackfix.rules.finding import Finding, Severity
+from stackfix.rules.sf201_driver_for_cuda import DriverForCuda
 from stackfix.stack import Piece, Stack
 from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
@@ -29,7 +30,7 @@ def judge_stack(stack: Stack, target: Target, graph: Graph) -> list[Finding]:
         found += judge_piece(piece, target, graph)
     for rule in STACK_RULES:
         found += rule.judge(stack, target, graph)
-    return found
+    return DriverForCuda().leading(found, stack)
 
 
 def judge_lock(

@@ -17,12 +17,13 @@ where a data-centre card runs with forward-compatibility libraries.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from stackfix.rules.finding import Finding, Severity
-from stackfix.stack import Piece
+from stackfix.stack import Piece, Stack
 from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.packages import Role
 
 
 class DriverForCuda:
@@ -53,3 +54,21 @@ class DriverForCuda:
             if advised
             else f"no driver helps: none that runs CUDA {major} supports the {target.gpu}",
         )
+
+    def leading(self, found: Sequence[Finding], stack: Stack) -> list[Finding]:
+        """`found` without what follows from something else in it.
+
+        One framework of a new CUDA major brings a dozen libraries of it, each with the same fault;
+        they are named only where no framework or companion is.
+        """
+        leaders = {f.target for f in found if f.code == self.code and not self._follows(f, stack)}
+        return [
+            f
+            for f in found
+            if f.code != self.code or f.target not in leaders or not self._follows(f, stack)
+        ]
+
+    @staticmethod
+    def _follows(finding: Finding, stack: Stack) -> bool:
+        piece = stack.get(finding.package)
+        return piece is not None and piece.package.role is Role.LIBRARY

@@ -45,7 +45,8 @@ def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
         if name.startswith("index:"):
             return Conflict(reason=f"{makers} come from different indexes")
         return Conflict(reason=f"{makers} install the same file")
-    asked = " and ".join(_said(d) for d in demands)
+    limiting = [demand for demand in demands if demand.specifier]
+    asked = " and ".join(_said(demand) for demand in limiting[:4]) or f"{name} is needed"
     if not world.is_stack(name):
         return Conflict(reason=_outside(name, demands, world))
     refused = domain.refused(name)
@@ -61,15 +62,15 @@ def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
         asked += f", while {name} stays at {world.locked[name]} ({world.held[name]})"
     if faults:
         return Conflict(reason=f"{asked}, but {sorted(faults)[0]}")
-    if len(demands) == 1:
+    if len(limiting) < 2:
         return Conflict(reason=f"{asked}, and no known release of {name} fits")
     return Conflict(reason=f"{asked}: no release of {name} satisfies them together")
 
 
 def _said(demand: Demand) -> str:
     if demand.origin == PLAN:
-        return str(demand)
-    return f"{demand.origin} needs {demand}" if demand.specifier else f"{demand.origin} needs it"
+        return str(demand).replace("===", " ")
+    return f"{demand.origin} needs {demand}"
 
 
 def _outside(name: str, demands: Sequence[Demand], world: World) -> str:

@@ -50,7 +50,8 @@ def complete(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Sol
 
 def combine(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solution | Conflict:
     """Like `complete`, but what comes out is not judged yet."""
-    pins = [Demand(name, SpecifierSet(f"=={version}"), PLAN) for name, version in chosen.items()]
+    # "===": a public version must not stand for the same version of another index.
+    pins = [Demand(name, SpecifierSet(f"==={version}"), PLAN) for name, version in chosen.items()]
     resolver: Resolver[Demand, Candidate, str] = Resolver(
         StackProvider(world, domain), BaseReporter()
     )
