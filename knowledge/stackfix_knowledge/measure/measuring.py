@@ -42,7 +42,7 @@ def client() -> httpx.Client:
     """An HTTP client for an index, with limits that end a connection that went dead."""
     import httpx
 
-    return httpx.Client(follow_redirects=True, timeout=httpx.Timeout(60, connect=20))
+    return httpx.Client(follow_redirects=True, timeout=httpx.Timeout(180, connect=20))
 
 
 class Measuring:
