@@ -12,6 +12,7 @@ broad: compilers leave such an image behind by default. All thresholds are here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -160,9 +161,9 @@ class Coverage:
         judged = self._judged(card)
         if not judged:
             return self._narrow(card)
-        verdicts = set(judged.values())
-        sizes = {index: sum(self.libraries[index].broad.values()) for index in judged}
-        main = {judged[index] for index, size in sizes.items() if size == max(sizes.values())}
+        verdicts = {verdict for _, verdict in judged}
+        sizes = [sum(library.broad.values()) for library, _ in judged]
+        main = {judged[i][1] for i, size in enumerate(sizes) if size == max(sizes)}
         if main == {Support.UNSUPPORTED}:
             return Support.UNSUPPORTED
         if verdicts & {Support.UNSUPPORTED, Support.PARTIAL}:
@@ -179,8 +180,7 @@ class Coverage:
             share = library.share(card, toolkit=self.toolkit)
             return (_SEVERITY.index(share.support), share.covered, -share.total)
 
-        judged = (self.libraries[index] for index in self._judged(card))
-        return min(judged, key=rank, default=None)
+        return min((library for library, _ in self._judged(card)), key=rank, default=None)
 
     def architectures(self) -> tuple[Architecture, ...]:
         """Every architecture that some container holds, sorted."""
@@ -190,10 +190,22 @@ class Coverage:
             )
         )
 
-    def _judged(self, card: ComputeCapability) -> dict[int, Support]:
-        """Verdicts on the libraries that are judged, by their place in the list."""
-        verdicts = (library.support(card, toolkit=self.toolkit) for library in self.libraries)
-        return {index: verdict for index, verdict in enumerate(verdicts) if verdict is not None}
+    def _judged(self, card: ComputeCapability) -> list[tuple[LibraryCoverage, Support]]:
+        """The libraries that are judged, with their verdicts; of alternatives only the best.
+
+        A package can hold one library several times, built by several toolkits, and load the one
+        that fits (bitsandbytes: ``libbitsandbytes_cuda126.so``, ``…cuda128.so``).
+        """
+        best: dict[str, tuple[LibraryCoverage, Support]] = {}
+        for index, library in enumerate(self.libraries):
+            verdict = library.support(card, toolkit=self.toolkit)
+            if verdict is None:
+                continue
+            key, variants = _TOOLKIT_IN_NAME.subn("cuda*", library.name)
+            key = key if variants else f"{library.name} {index}"
+            if key not in best or _SEVERITY.index(verdict) > _SEVERITY.index(best[key][1]):
+                best[key] = (library, verdict)
+        return list(best.values())
 
     def _narrow(self, card: ComputeCapability) -> Support:
         used = [lib for lib in self.libraries if lib.has_device_code and lib.serves(card)]
@@ -202,6 +214,8 @@ class Coverage:
             return Support.SUPPORTED
         return Support.JIT if any(share.jit for share in shares) else Support.UNSUPPORTED
 
+
+_TOOLKIT_IN_NAME = re.compile(r"cuda\d{2,3}(?=\.so)")
 
 _SEVERITY = (Support.UNSUPPORTED, Support.PARTIAL, Support.JIT, Support.SUPPORTED)
 

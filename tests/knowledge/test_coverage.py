@@ -124,6 +124,16 @@ def test_a_card_without_the_feature_does_without_its_library() -> None:
     assert package(sparse).support(RTX_5090) is Support.UNSUPPORTED
 
 
+def test_of_one_library_built_by_several_toolkits_the_best_counts() -> None:
+    """bitsandbytes loads the one that fits."""
+    older = library("b/libbits_cuda126.so", sm_80__sm_90=7)
+    newer = library("b/libbits_cuda128.so", sm_80__sm_120=7)
+    for libraries in ((older, newer), (newer, older)):
+        assert package(*libraries).support(RTX_5090) is Support.SUPPORTED
+        assert package(*libraries).support(H100) is Support.SUPPORTED
+        assert package(*libraries).support(T4) is Support.UNSUPPORTED
+
+
 def test_jit_in_one_library_makes_the_package_jit() -> None:
     native, jit = library("n.so", sm_90__sm_120=5), library("j.so", sm_80__compute_90=5)
     assert package(native, jit).support(RTX_5090) is Support.JIT

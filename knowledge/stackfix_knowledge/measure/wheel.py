@@ -166,13 +166,14 @@ def _cuda_from_names(name: str, version: Version, pinned: Mapping[str, Version])
 
 
 def _cuda_from_code(binaries: Binaries) -> Version | None:
+    """The toolkit of the newest PTX, else of the runtime it needs; None where several are."""
+    runtimes = {found[1] for name in binaries.needs if (found := _SONAME_MAJOR.fullmatch(name))}
+    if len(runtimes) > 1:
+        return None
     toolkit = LANGUAGE_TOOLKITS.get(binaries.ptx_version) if binaries.ptx_version else None
     if toolkit:
         return Version(toolkit)
-    for name in binaries.needs:
-        if found := _SONAME_MAJOR.fullmatch(name):
-            return Version(found[1])
-    return None
+    return Version(runtimes.pop()) if runtimes else None
 
 
 def _toolkit(version: Version) -> Version:

@@ -133,6 +133,18 @@ def test_without_ptx_the_runtime_it_needs_tells_the_major(tmp_path: Path) -> Non
     assert measured(tmp_path, data, "x-1-py3-none-any.whl").cuda == Version("13")
 
 
+def test_a_wheel_for_several_runtimes_has_no_one_toolkit(tmp_path: Path) -> None:
+    code = {".nv_fatbin": fatbin("sm_80 sm_90 compute_90")}
+    data = wheel(
+        {
+            "x/libx_cuda126.so": elf(code, needed=["libcudart.so.12"]),
+            "x/libx_cuda130.so": elf(code, needed=["libcudart.so.13"]),
+            "x-1.dist-info/METADATA": metadata("x", "1"),
+        }
+    )
+    assert measured(tmp_path, data, "x-1-py3-none-any.whl").cuda is None
+
+
 def test_libraries_of_the_wheel_itself_are_not_needed_from_outside(tmp_path: Path) -> None:
     data = wheel(
         {
