@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from stackfix_lockfiles.packages import SourceKind
@@ -92,6 +92,7 @@ def relock(
         run = _Run(
             uv=uv,
             copy=copy,
+            home=project.root,
             args=("lock", *_upgrades(pins), *(("--offline",) if offline else ())),
             python=python,
             wished=project.python_version,
@@ -117,23 +118,34 @@ class _Run:
 
     uv: Uv
     copy: Scratch
+    home: Path
     args: tuple[str, ...]
     python: str | None
     wished: str | None
     requires_python: str | None
     offline: bool
     progress: Callable[[str], None] | None
-    stood_in: bool = field(default=False)
 
     def __call__(self, timeout: float) -> Finished:
         """Run once; a missing interpreter is replaced by a stand-in and uv run again."""
+        wished = os.environ.get("UV_PYTHON") or self.wished
+        if self.python is None and interpreter.ignores_pythonhome(wished):
+            self._stand_in()
         finished = self._once(timeout)
-        if finished.returncode and self.python is None and interpreter.is_missing(finished.stderr):
-            version = interpreter.admitted(self.requires_python, self.wished)
-            if version is not None:
-                self.python = str(interpreter.stand_in(self.copy.base, version))
-                finished = self._once(timeout)
+        missing = finished.returncode and interpreter.is_missing(finished.stderr)
+        if missing and self.python is None and self._stand_in():
+            finished = self._once(timeout)
         return finished
+
+    def _stand_in(self) -> bool:
+        version = interpreter.admitted(self.requires_python, self.wished)
+        if version is not None:
+            self.python = str(interpreter.stand_in(self.copy.base, version))
+        return version is not None
+
+    def readable(self, stderr: str) -> str:
+        """uv's output with the project's own path in place of the copy's."""
+        return stderr.replace(str(self.copy.root), str(self.home))
 
     def _once(self, timeout: float) -> Finished:
         python = () if self.python is None else ("--python", self.python)
@@ -175,7 +187,7 @@ def _lock(run: _Run, entries: Sequence[Known], offline: bool) -> tuple[Known, ..
             return tuple(injected)
         names = _set_aside(stderr, remote) if number < ROUNDS - 1 else set(remote)
         if not names:
-            raise refusal(stderr, offline=offline)
+            raise refusal(run.readable(stderr), offline=offline)
         injected += _inject(run, remote, names)
     raise AssertionError("the last round sets everything aside")
 

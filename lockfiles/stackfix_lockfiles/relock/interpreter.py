@@ -17,13 +17,14 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-__all__ = ["admitted", "is_missing", "stand_in"]
+__all__ = ["admitted", "ignores_pythonhome", "is_missing", "stand_in"]
 
 _MISSING = re.compile(
     r"No interpreter found|incompatible with the project's Python requirement"
     r"|Failed to inspect Python interpreter|Querying Python at"
     r"|No download found for request|Python downloads are"
 )
+_OTHERS = re.compile(r"(?:pypy|pp\d|graalpy|gp\d|pyodide)", re.IGNORECASE)
 _SCRIPT = """\
 import json, subprocess, sys
 run = subprocess.run([sys.executable, *sys.argv[1:]], capture_output=True, text=True)
@@ -36,6 +37,11 @@ except (ValueError, KeyError, AttributeError):
     sys.exit(run.returncode or 1)
 print(json.dumps(answer))
 """
+
+
+def ignores_pythonhome(request: str | None) -> bool:
+    """Whether a Python request asks for another implementation: those could run a build."""
+    return request is not None and _OTHERS.match(request.strip()) is not None
 
 
 def is_missing(stderr: str) -> bool:

@@ -10,8 +10,11 @@ __all__ = ["without_pseudo_extras"]
 
 _PSEUDO = re.compile(r"extra\s*[!=]=\s*['\"](?:extra|group|project)-\d+-")
 
-Expression = tuple[str, ...] | None
-"""Tokens of a marker; None when it always holds."""
+_LONGEST = 50_000
+"""Characters up to which a marker is taken apart; the longest of the corpus has 4,000."""
+
+Part = tuple[str, ...] | None
+"""Tokens of one operand of `and`; None when it always holds."""
 
 
 def without_pseudo_extras(text: str) -> str | None:
@@ -22,23 +25,26 @@ def without_pseudo_extras(text: str) -> str | None:
     """
     if "extra" not in text:
         return text
+    if len(text) > _LONGEST:
+        return None
     # An `or` of `and`s per nesting level; `stack` instead of recursion, as in `Marker.holds`.
-    stack: list[list[list[Expression]]] = [[[]]]
+    stack: list[list[list[Part]]] = [[[]]]
     for token in Marker(text).tokens:
         if token == "(":
             stack.append([[]])
         elif token == ")":
-            inner = _either(stack.pop())
-            stack[-1][-1].append(None if inner is None else ("(", *inner, ")"))
+            inner = _either(stack.pop(), closed=True)
+            stack[-1][-1].append(inner)
         elif token == "or":
             stack[-1].append([])
         elif token != "and":
             stack[-1][-1].append(None if _PSEUDO.match(token) else (token,))
-    left = _either(stack[0])
+    left = _either(stack[0], closed=False)
     return None if left is None else " ".join(left).replace("( ", "(").replace(" )", ")")
 
 
-def _either(terms: list[list[Expression]]) -> Expression:
+def _either(terms: list[list[Part]], *, closed: bool) -> Part:
+    """The alternatives as one operand, in parentheses if `closed` and there are several."""
     joined: list[str] = []
     for term in terms:
         both = [part for part in term if part is not None]
@@ -48,4 +54,4 @@ def _either(terms: list[list[Expression]]) -> Expression:
             joined.append("or")
         for number, part in enumerate(both):
             joined.extend(("and", *part) if number else part)
-    return tuple(joined)
+    return ("(", *joined, ")") if closed and len(terms) > 1 else tuple(joined)
