@@ -94,7 +94,7 @@ def _findings(
 
 
 def _moves(plan: Plan) -> Iterator[RenderableType]:
-    said = {(finding.package, finding.message): finding.code for finding in plan.findings}
+    said = {f"{finding.code}: {finding.message}": finding for finding in plan.findings}
     yield _heading(f"Moves together: {count(len(plan.moves), 'package')}")
     table = _grid()
     for move in sorted(plan.moves, key=lambda move: move.dragged):
@@ -103,16 +103,18 @@ def _moves(plan: Plan) -> Iterator[RenderableType]:
             plain(move.before or "new", style="dim"),
             plain("→", style="dim"),
             plain(move.after or "leaves", style="green" if move.after else "yellow"),
-            _reason(move, said.get((move.package, move.because))),
+            _reason(move, said.get(move.because)),
         )
     yield _indented(table)
 
 
-def _reason(move: Move, code: str | None) -> Text:
+def _reason(move: Move, finding: Finding | None) -> Text:
     """Why it moves, in short: what was said above is only named by its code."""
     because = move.because
-    if code is not None:
-        because = f"{code} {_titles().get(code, '')}".strip()
+    if finding is not None:
+        because = f"{finding.code} {_titles().get(finding.code, '')}".strip()
+        if finding.package != move.package:
+            because += f": {finding.package} {finding.version}"
     elif move.after and because.endswith(f" needs {move.package}=={move.after}"):
         because = f"needed by {because.removesuffix(f' needs {move.package}=={move.after}')}"
     extra = [part for part in (move.fork, move.index and f"index {move.index}") if part]
@@ -189,6 +191,8 @@ def _footnotes(plan: Plan) -> Iterator[RenderableType]:
             plain("Also in uv.lock", style="dim"), plain("; ".join(plan.drift), style="dim")
         )
     for warning in plan.warnings:
+        if not plan.gpu_packages and warning.startswith("nothing here uses the GPU"):
+            continue  # said above
         table.add_row(plain("Note", style="yellow"), plain(warning))
     if table.rows:
         yield plain("")

@@ -110,7 +110,7 @@ PLANNED = Plan(
             package="torch",
             before="2.7.1",
             after="2.8.0",
-            because=NO_CODE.message,
+            because=f"SF101: {NO_CODE.message}",
             index="cu128",
             edits=(EDIT,),
         ),

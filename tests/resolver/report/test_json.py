@@ -54,7 +54,7 @@ def test_a_finding_names_its_target_by_the_targets_label() -> None:
 def test_a_move_says_from_to_why_and_where() -> None:
     move = plan_document(examples.PLANNED)["moves"][1]
     assert (move["package"], move["from"], move["to"]) == ("torch", "2.7.1", "2.8.0")
-    assert (move["because"], move["index"]) == (examples.NO_CODE.message, "cu128")
+    assert (move["because"], move["index"]) == (f"SF101: {examples.NO_CODE.message}", "cu128")
     assert move["edits"][0]["old"] == "torch==2.7.1"
     assert move["edits"][0]["line"] == 1
 

@@ -57,6 +57,12 @@ def test_what_a_finding_names_moves_before_what_is_dragged_along() -> None:
     assert "old-helper 1.0 → leaves nothing needs it any more" in words(moves)
 
 
+def test_a_move_for_another_packages_sake_names_it() -> None:
+    move = replace(examples.PLANNED.moves[0], because=f"SF101: {examples.NO_CODE.message}")
+    text = words(shown(replace(examples.PLANNED, moves=(move,))))
+    assert "9.10.2.21 SF101 no code for the card: torch 2.7.1" in text
+
+
 def test_a_fault_shows_its_first_source_and_how_many_more_there_are() -> None:
     text = words(shown(examples.PLANNED))
     assert "sm_50 … sm_90 · measured and 1 more" in text  # its own
@@ -79,6 +85,11 @@ def test_a_project_without_gpu_packages_is_told_so() -> None:
     text = shown(examples.NO_GPU)
     assert "Nothing here uses the GPU" in text
     assert "Nothing to do" not in text
+
+
+def test_no_gpu_is_said_once() -> None:
+    plan = replace(examples.NO_GPU, warnings=("nothing here uses the GPU",))
+    assert shown(plan).lower().count("nothing here uses the gpu") == 1
 
 
 def test_an_impossible_plan_tells_every_reason_and_what_would_help() -> None:
