@@ -43,6 +43,10 @@ BROAD_SHARE = 0.5
 LEAST_SHARE = 0.1
 """A card that runs less than this share of the broad containers has no support."""
 
+COMPILER_DEFAULTS = frozenset(map(Architecture.parse, ["sm_52", "sm_75"]))
+"""What nvcc 11 to 13 compiles for when nobody tells it. A library with nothing else keeps its
+kernels elsewhere (cuFFT does), so its containers say nothing about what it runs on."""
+
 WHOLE_SHARE = 0.9
 """Without machine code, PTX in at least this share of the broad containers means "by JIT"."""
 
@@ -118,6 +122,13 @@ class LibraryCoverage:
             images: count for images, count in self.containers.items() if majors[images] >= least
         }
 
+    @property
+    def is_opaque(self) -> bool:
+        """Whether its GPU code is in no form that can be read here; see `COMPILER_DEFAULTS`."""
+        return self.has_device_code and all(
+            images <= COMPILER_DEFAULTS for images, count in self.containers.items() if count
+        )
+
     def serves(self, card: ComputeCapability) -> bool:
         """Whether anything uses it on that card: false below the floor of a newer feature."""
         feature = feature_of(self.name)
@@ -156,7 +167,8 @@ class Coverage:
         The package is unsupported where its main library is: the one with the most broad
         containers (all such, among equals). A package without GPU code has nothing to judge
         and is supported. One that holds narrow containers only (built for a single major) is
-        judged on those: where none of them runs, nothing does.
+        judged on those: where none of them runs, nothing does. One whose code cannot be read is
+        unknown.
         """
         judged = self._judged(card)
         if not judged:
@@ -209,6 +221,8 @@ class Coverage:
 
     def _narrow(self, card: ComputeCapability) -> Support:
         used = [lib for lib in self.libraries if lib.has_device_code and lib.serves(card)]
+        if used and all(library.is_opaque for library in used):
+            return Support.UNKNOWN
         shares = [_share(library.containers, card, self.toolkit) for library in used]
         if not used or any(share.native for share in shares):
             return Support.SUPPORTED

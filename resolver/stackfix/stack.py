@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from packaging.version import InvalidVersion, Version
 
+from stackfix_knowledge.capability import ComputeCapability
+from stackfix_knowledge.coverage import Support
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.packages import Package
 from stackfix_knowledge.release import Release, WheelFact
@@ -42,6 +44,12 @@ class Piece:
     def title(self) -> str:
         """ "torch 2.7.1", as reports name it."""
         return f"{self.name} {self.version}"
+
+    def support(self, card: ComputeCapability) -> Support:
+        """What it can do on a card, as far as anybody measured or documented it."""
+        if self.wheel is None or self.wheel.coverage is None:
+            return Support.UNKNOWN
+        return self.wheel.coverage.support(card)
 
     @classmethod
     def known(cls, graph: Graph, package: Package, version: Version, platform: str) -> Piece:

@@ -152,6 +152,13 @@ def test_a_package_built_for_one_major_is_judged_on_that() -> None:
     assert package(library(compute_90=12)).support(RTX_5090) is Support.JIT
 
 
+def test_code_that_cannot_be_read_is_unknown() -> None:
+    """cuFFT keeps its kernels in a form of its own; one stub for the compiler's default is left."""
+    fft = package(library("libcufft.so.12", sm_75=1), library("libcufftw.so.12", sm_75=1))
+    for card in (T4, H100, RTX_5090):
+        assert fft.support(card) is Support.UNKNOWN
+
+
 def test_the_toolkit_that_built_it_counts_on_integrated_parts() -> None:
     orin = ComputeCapability.parse("8.7")
     containers = library(sm_80__sm_90=9)

@@ -99,7 +99,7 @@ def _plan(case: Case, status: Status, **found: object) -> Plan:
         ),
         findings=case.findings,
         gpu_packages=len(case.before.gpu_packages),
-        unknown=unknown(case.before.stacks),
+        unknown=unknown(case.before.sites),
         knowledge=request.graph.version,
         base=base_digests(case),
         **found,  # type: ignore[arg-type]  # each keyword is a field of Plan

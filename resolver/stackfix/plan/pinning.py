@@ -74,7 +74,7 @@ def _asked(
     asked: dict[str, SpecifierSet] = {}
     for name, version in versions.items():
         bound = bounds.get(name)
-        joint = SpecifierSet(f"<{bound.below}" if bound else "")
+        joint = SpecifierSet(f"<{bound.below.public}" if bound else "")
         for declared in _written(project, name):
             text = admitting(declared.requirement.specifier, version)
             joint &= declared.requirement.specifier if text is None else SpecifierSet(text)

@@ -12,6 +12,7 @@ from packaging.version import Version
 from stackfix.plan.request import Request
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import judge
+from stackfix.rules.sf109_unmeasured import is_unknown
 from stackfix.solve.world import Site
 from stackfix.stack import Stack
 from stackfix_knowledge.graph import Graph
@@ -19,7 +20,7 @@ from stackfix_lockfiles.environment import environment
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.platforms import Platform
 
-__all__ = ["Ground", "ground", "lowest_python", "stack_versions"]
+__all__ = ["Ground", "ground", "lowest_python", "stack_versions", "unknown"]
 
 MINORS = tuple(f"3.{minor}" for minor in range(8, 20))
 
@@ -113,16 +114,12 @@ def stack_versions(lock: Lock, graph: Graph) -> dict[str, tuple[str, ...]]:
     return versions
 
 
-def unknown(stacks: Iterable[Stack]) -> tuple[str, ...]:
-    """GPU packages whose code nobody measured, as `name==version`."""
-    return tuple(
-        sorted(
-            {
-                f"{piece.name}=={piece.version}"
-                for stack in stacks
-                for piece in stack
-                if piece.package.judged
-                and not (piece.wheel and (piece.wheel.coverage or piece.wheel.cpu_only))
-            }
-        )
-    )
+def unknown(sites: Iterable[Site]) -> tuple[str, ...]:
+    """GPU packages of which nothing is known on some site's card, as `name==version`."""
+    found = {
+        f"{piece.name}=={piece.version}"
+        for site in sites
+        for piece in site.stack
+        if is_unknown(piece, site.target)
+    }
+    return tuple(sorted(found))

@@ -19,7 +19,17 @@ from collections.abc import Iterator
 from stackfix.rules.finding import Finding, Severity
 from stackfix.stack import Piece
 from stackfix.targets.target import Target
+from stackfix_knowledge.coverage import Support
 from stackfix_knowledge.graph import Graph
+
+
+def is_unknown(piece: Piece, target: Target) -> bool:
+    """Whether it holds GPU code and nothing is known about that code on the target's card."""
+    return (
+        piece.package.judged
+        and not (piece.wheel and piece.wheel.cpu_only)
+        and piece.support(target.capability) is Support.UNKNOWN
+    )
 
 
 class Unmeasured:
@@ -27,9 +37,7 @@ class Unmeasured:
     title = "nobody measured it"
 
     def judge(self, piece: Piece, target: Target, graph: Graph) -> Iterator[Finding]:
-        if not piece.package.judged:
-            return
-        if piece.wheel and (piece.wheel.coverage is not None or piece.wheel.cpu_only):
+        if not is_unknown(piece, target):
             return
         yield Finding(
             code=self.code,
@@ -37,5 +45,7 @@ class Unmeasured:
             package=piece.name,
             version=str(piece.version),
             target=target,
-            message=f"nobody measured which cards {piece.title} runs on ({target.platform})",
+            message=f"{piece.title} keeps its GPU code in a form that cannot be read"
+            if piece.wheel and piece.wheel.coverage
+            else f"nobody measured which cards {piece.title} runs on ({target.platform})",
         )

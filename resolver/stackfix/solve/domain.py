@@ -14,6 +14,7 @@ from packaging.version import Version
 
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors, judge_piece
+from stackfix.rules.sf109_unmeasured import is_unknown
 from stackfix.solve.cost import Cost, cost
 from stackfix.solve.world import Demand, World
 from stackfix.stack import Piece
@@ -144,16 +145,17 @@ class Domain:
             return True
 
     def _known(self, release: Release) -> bool:
-        """Whether it is known what the release runs on, everywhere it has to run."""
+        """Whether it is known what the release runs on, and what it asks for, on every site."""
         package = self._world.graph.packages.get(release.package)
         if package is None or not package.judged:
             return True
-        return all(
-            (wheel := release.wheel(site.platform)) is not None
-            and (wheel.coverage is not None or wheel.cpu_only)
-            and wheel.requires is not None
-            for site in self._world.sites
-        )
+        for site in self._world.sites:
+            piece = Piece.known(self._world.graph, package, release.version, site.platform)
+            if piece.wheel is None or piece.wheel.requires is None:
+                return False
+            if is_unknown(piece, site.target):
+                return False
+        return True
 
     def demands(self, key: str, version: Version, release: Release | None) -> tuple[Demand, ...]:
         """What a version asks of others: its metadata, couplings, build versions and files."""

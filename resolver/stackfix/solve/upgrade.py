@@ -108,7 +108,7 @@ def _first_bad(
                 continue
             if not coupling.met(version, partner):
                 return version
-    return moved
+    return Version(moved.public)
 
 
 def _blamed(
@@ -126,5 +126,7 @@ def _blamed(
                 for r in world.graph.releases(name)
                 if r.version > version and r.version.release[:2] != version.release[:2]
             ]
-            return Relapse(package=name, below=min(later, default=moved), message=fault.message)
+            return Relapse(
+                package=name, below=Version(min(later, default=moved).public), message=fault.message
+            )
     return None
