@@ -13,34 +13,33 @@ from collections.abc import Callable
 from pathlib import Path
 
 from stackfix_lockfiles.uv import Uv
-from tests.bench.projects import TARGET, uv_project
+from tests.bench.projects import TARGET, projects
 
 ROUNDS = 5
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        measure(Path(scratch))
+        for name, project in projects(Path(scratch)).items():
+            say(f"{name}, {TARGET}, uv {Uv.find().version}, best of {ROUNDS}")
+            measure(project, project.parent / f"{project.name}-out")
 
 
-def measure(scratch: Path) -> None:
+def measure(project: Path, out: Path) -> None:
     uv = Uv.find()
-    project = scratch / "project"
-    say(f"{uv_project(project)}, {TARGET}, uv {uv.version}, best of {ROUNDS}")
-
     findings = best(lambda: child("findings_once", project, TARGET))
     check = best(lambda: uv.run(["lock", "--check"], cwd=project).returncode)
     ratio("findings on the lock / uv lock --check", findings, check, at_most=1.0)
 
-    runs = [plan(project, scratch / f"plan-{number}") for number in range(3)]
+    runs = [plan(project, out / f"plan-{number}") for number in range(3)]
     warm = runs[1:]  # the first fills the caches
     own = min(run["seconds"] - run["inside_uv"] for run in warm)
     figure("plan without its uv calls, warm", f"{own:.2f} s", own <= 0.5)
 
     whole = min(run["seconds"] for run in warm)
-    bare = bare_lock(uv, project, scratch / "plan-1/files", scratch / "bare")
+    bare = bare_lock(uv, project, out / "plan-1/files", out / "bare")
     if bare is None:
-        say("  a bare uv lock with the same edits: uv refuses it (sources out of reach)")
+        say("  whole plan / bare uv lock: uv alone refuses these edits or cannot reach the sources")
     else:
         ratio("whole plan / bare uv lock with the same edits", whole, bare)
     peak, peak_uv = (max(run[key] for run in runs) for key in ("peak_mib", "peak_uv_mib"))

@@ -1,4 +1,4 @@
-"""What is measured: openpi's real lock where a corpus is named, else the example project."""
+"""What is measured: the example project, and openpi's real lock where a corpus is named."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stackfix_lockfiles.uv import Uv
 
-__all__ = ["TARGET", "uv_project"]
+__all__ = ["TARGET", "projects"]
 
 TARGET = "RTX 5090:4@570.133.07"
 
@@ -21,18 +21,20 @@ _INDEX_OF_PIP = (
 )
 
 
-def uv_project(folder: Path) -> str:
-    """Put the project into `folder`, with a lock, and return what it is called in the report."""
+def projects(folder: Path) -> dict[str, Path]:
+    """Locked projects below `folder`, by what they are called in the report."""
+    example = folder / "example"
+    shutil.copytree(_EXAMPLE, example)
+    done = Uv.find().run(["lock"], cwd=example)
+    if done.returncode:
+        sys.exit(f"the example project cannot be locked: {done.stderr}")
+    found = {"the example project": example}
     corpus = os.environ.get("STACKFIX_CORPUS")
     index = _index() if corpus else None
     if corpus and index:
-        _restore(Path(corpus) / "corpus/openpi", folder, *index)
-        return "openpi"
-    shutil.copytree(_EXAMPLE, folder)
-    done = Uv.find().run(["lock"], cwd=folder)
-    if done.returncode:
-        sys.exit(f"the example project cannot be locked: {done.stderr}")
-    return "the example project (name a corpus in STACKFIX_CORPUS to measure openpi)"
+        _restore(Path(corpus) / "corpus/openpi", folder / "openpi", *index)
+        found["openpi"] = folder / "openpi"
+    return found
 
 
 def _index() -> tuple[str, str] | None:

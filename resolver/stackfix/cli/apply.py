@@ -89,8 +89,9 @@ def _write_saved(folder: Path, project: Path, *, yes: bool, dry_run: bool) -> in
     named = click.get_current_context().get_parameter_source("project")
     explicit = named is not click.core.ParameterSource.DEFAULT
     root = find_project(project if explicit or not saved.root.is_dir() else saved.root).root
+    width = max((len(package) for package, _, _ in saved.moves), default=0)
     for package, before, after in saved.moves:
-        click.echo(clean(f"  {package}  {before or 'new'} → {after or 'leaves'}"))
+        click.echo(clean(f"  {package:{width}}  {before or 'new'} → {after or 'leaves'}"))
     if saved.diff:
         click.echo(clean(saved.diff.rstrip("\n")))
     if _confirmed(saved.files, yes=yes, dry_run=dry_run):

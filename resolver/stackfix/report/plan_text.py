@@ -181,10 +181,8 @@ def _footnotes(plan: Plan) -> Iterator[RenderableType]:
         table.add_row(plain(verb, style="dim"), plain(f"{step.offer}: {step.reason}"))
     if plan.unknown:
         table.add_row(
-            plain("Not measured", style="dim"),
-            plain(
-                f"{listed(plan.unknown)}: nobody read these wheels, nothing is claimed about them"
-            ),
+            plain("Not known", style="dim"),
+            plain(f"{listed(plan.unknown)}: not measured or not readable, so nothing is claimed"),
         )
     if plan.drift:
         table.add_row(

@@ -109,7 +109,7 @@ def test_a_fault_of_one_target_of_several_names_it() -> None:
 def test_unmeasured_packages_are_told_in_one_line() -> None:
     text = shown(examples.PLANNED)
     assert words(text).count("torchcodec") == 1
-    assert "Not measured" in text
+    assert "Not known" in text
 
 
 def test_pipes_get_no_escape_codes_and_terminals_do() -> None:
