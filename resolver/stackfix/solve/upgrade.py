@@ -21,6 +21,7 @@ from stackfix.solve.cost import Cost
 from stackfix.solve.domain import Choice, Domain
 from stackfix.solve.resolve import Solution, combine
 from stackfix.solve.world import Demand, World
+from stackfix_knowledge.packages import Role
 from stackfix_knowledge.release import Release
 
 __all__ = ["Relapse", "relapse"]
@@ -70,13 +71,19 @@ def relapse(
     faults = _faults(asked, outcome)
     if not faults:
         return None
-    for fault in faults:
+    for fault in sorted(faults, key=lambda fault: _role(world, fault.package)):
         moved = outcome.versions.get(fault.package)
         chosen = versions.get(fault.package)
         if moved is not None and chosen is not None and moved > chosen:
             below = _first_bad(world, domain, fault.package, versions, moved)
             return Relapse(package=fault.package, below=below, message=fault.message)
     return _blamed(world, versions, outcome.versions, faults[0])
+
+
+def _role(world: World, name: str) -> int:
+    """Frameworks first: a bound on one holds its companions too."""
+    package = world.graph.packages.get(name)
+    return list(Role).index(package.role) if package else len(Role)
 
 
 def _faults(world: World, outcome: Solution) -> list[Finding]:
@@ -115,7 +122,7 @@ def _blamed(
     world: World, versions: Mapping[str, Version], outcome: Mapping[str, Version], fault: Finding
 ) -> Relapse | None:
     """Where the faulty package itself did not rise: the framework whose rise brought the fault."""
-    for role in ("framework", "companion"):
+    for role in (Role.FRAMEWORK, Role.COMPANION):
         for name, version in versions.items():
             package = world.graph.packages.get(name)
             moved = outcome.get(name)
