@@ -23,7 +23,7 @@ _DEAD_BUILD = re.compile(
 )
 _FETCH = re.compile(r"Failed to fetch: `?(?P<url>[^`\s]+)")
 _NO_ANSWER = re.compile(
-    r"error sending request|Request failed after|client error|dns error|Could not connect"
+    r"error sending request|Request failed after|client error \(\w+\)|dns error|Could not connect"
     r"|[Cc]onnection (?:refused|reset)|timed out|operation timed out|error decoding response body"
     r"|HTTP status server error"
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 
 from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.relock.refusals import RelockRefused
 from stackfix_lockfiles.scratch import Known
 
 __all__ = ["for_project"]
@@ -19,6 +20,7 @@ def for_project(data: bytes, injected: Collection[Known], unversioned: Collectio
 
     Raises:
         InputError: uv wrote no lock that can be read.
+        RelockRefused: nothing could be taken out safely.
     """
     if not injected and not unversioned:
         return data
@@ -71,4 +73,4 @@ def _check(
         )
     )
     if not same:
-        raise AssertionError("uv's lock has a layout that stackfix does not know")
+        raise RelockRefused("uv's lock has a layout that stackfix does not know; it is not used")
