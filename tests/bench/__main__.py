@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -20,6 +21,9 @@ ROUNDS = 5
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
+        # An installed program has its bytecode; this one shall too, wherever it lies.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = f"{scratch}/bytecode"
         for name, project in projects(Path(scratch)).items():
             say(f"{name}, {TARGET}, uv {Uv.find().version}, best of {ROUNDS}")
             measure(project, project.parent / f"{project.name}-out")
