@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from email.parser import HeaderParser
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from packaging.tags import Tag
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
@@ -62,20 +61,23 @@ def _read(
 
     found: dict[str, tuple[str, ...]] = {}
     end = time.monotonic() + _DEADLINE
-    with Reader(deadline=end) as reader, ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        waiting = [
-            (package, wheel, pool.submit(_one, reader, package, wheel))
-            for package, wheel in missing
-        ]
-        for package, wheel, future in waiting:
-            try:
-                read = future.result(timeout=max(end - time.monotonic(), 0.0))
-            except Late:
-                future.cancel()
-                continue
-            if read is not None:
-                found[package.name] = read
-                cache.put(wheel.hash, read)
+    with Reader(deadline=end) as reader:
+        pool = ThreadPoolExecutor(max_workers=_AT_ONCE)
+        try:
+            waiting = [
+                (package, wheel, pool.submit(_one, reader, package, wheel))
+                for package, wheel in missing
+            ]
+            for package, wheel, future in waiting:
+                try:
+                    read = future.result(timeout=max(end - time.monotonic(), 0.0))
+                except Late:
+                    continue
+                if read is not None:
+                    found[package.name] = read
+                    cache.put(wheel.hash, read)
+        finally:  # neither the deadline nor Ctrl-C waits for a slow server
+            pool.shutdown(wait=False, cancel_futures=True)
     return found
 
 
@@ -94,7 +96,7 @@ def _wheel(package: LockedPackage) -> LockedFile | None:
     """The wheel to read: one for every platform if there is one, else a Linux one."""
     best: tuple[tuple[int, int], LockedFile] | None = None
     for wheel in package.wheels:
-        if wheel.url is None or urlsplit(wheel.url).scheme not in ("https", "http"):
+        if wheel.url is None or not wheel.url.startswith(("https://", "http://")):
             continue
         try:
             _, _, _, tags = parse_wheel_filename(wheel.filename)

@@ -56,8 +56,8 @@ class Reader:
 
     def metadata(self, url: str) -> str | None:
         """The METADATA of the wheel at `url`; None where it cannot be read."""
-        url = urlunsplit(urlsplit(url)._replace(fragment=""))
         try:
+            url = urlunsplit(urlsplit(url)._replace(fragment=""))
             data = self._from_beside(url)
             if data is None:
                 data = self._from_within(url)
