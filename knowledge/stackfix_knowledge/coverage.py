@@ -129,10 +129,10 @@ class LibraryCoverage:
             images <= COMPILER_DEFAULTS for images, count in self.containers.items() if count
         )
 
-    def serves(self, card: ComputeCapability) -> bool:
-        """Whether anything uses it on that card: false below the floor of a newer feature."""
-        feature = feature_of(self.name)
-        return feature is None or card.device >= feature.floor
+    @property
+    def is_optional(self) -> bool:
+        """Whether it serves a feature that frameworks do without; see `features.py`."""
+        return feature_of(self.name) is not None
 
     def share(self, card: ComputeCapability, *, toolkit: Version | None = None) -> Share:
         """Count the broad containers by what the card can do with them."""
@@ -141,10 +141,10 @@ class LibraryCoverage:
     def support(self, card: ComputeCapability, *, toolkit: Version | None = None) -> Support | None:
         """The verdict on this library; None: it is not judged.
 
-        That is so without any broad container, and where nothing uses it on that card.
+        That is so without any broad container, and for the library of an optional feature.
         """
         share = self.share(card, toolkit=toolkit)
-        return share.support if share.total and self.serves(card) else None
+        return share.support if share.total and not self.is_optional else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +220,7 @@ class Coverage:
         return list(best.values())
 
     def _narrow(self, card: ComputeCapability) -> Support:
-        used = [lib for lib in self.libraries if lib.has_device_code and lib.serves(card)]
+        used = [lib for lib in self.libraries if lib.has_device_code and not lib.is_optional]
         if used and all(library.is_opaque for library in used):
             return Support.UNKNOWN
         shares = [_share(library.containers, card, self.toolkit) for library in used]

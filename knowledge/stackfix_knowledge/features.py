@@ -1,4 +1,4 @@
-"""Libraries that older cards do without: `facts/features.toml`."""
+"""Libraries of optional features, which frameworks do without: `facts/features.toml`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ __all__ = ["Feature", "feature_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """A library for a feature that only newer cards have."""
+    """A feature that is used only where someone asks for it, and the library that serves it."""
 
     library: str
     """How the name of its file starts, such as ``libcusparseLt``."""
+    name: str
+    """What it does, for a report."""
     floor: ComputeCapability
     """The first card that has the feature."""
     evidence: tuple[Evidence, ...]
@@ -37,10 +39,11 @@ def _features() -> tuple[Feature, ...]:
     sources = table.sources()
     features = []
     for entry in table.entries("feature"):
-        entry.only("library", "floor", "source")
+        entry.only("library", "name", "floor", "source")
         features.append(
             Feature(
                 library=entry.text("library"),
+                name=entry.text("name"),
                 floor=entry.capability("floor"),
                 evidence=entry.evidence(sources),
             )

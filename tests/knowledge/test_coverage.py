@@ -115,13 +115,13 @@ def test_ptx_for_a_newer_major_makes_a_container_broad() -> None:
     assert library(sm_80__compute_90=4).support(RTX_5090) is Support.JIT
 
 
-def test_a_card_without_the_feature_does_without_its_library() -> None:
-    """torch 2.5.1 on a T4: structured sparsity begins with 8.0."""
+def test_the_library_of_an_optional_feature_is_not_judged() -> None:
+    """torch 2.5.1 on a T4, 2.7.1+cu128 on an RTX 5090: both work, but for structured sparsity."""
     sparse = library("torch/lib/libcusparseLt-294d6944.so.0", sm_80__sm_90=10)
     kernels = library("torch.so", sm_75__sm_80__sm_90=340)
     assert package(kernels, sparse).support(T4) is Support.SUPPORTED
-    assert package(sparse).support(T4) is Support.SUPPORTED
-    assert package(sparse).support(RTX_5090) is Support.UNSUPPORTED
+    assert package(kernels, sparse).worst(T4) is kernels
+    assert package(sparse).support(RTX_5090) is Support.SUPPORTED
 
 
 def test_of_one_library_built_by_several_toolkits_the_best_counts() -> None:

@@ -1,4 +1,4 @@
-"""Some libraries serve a feature of newer cards; older ones do without."""
+"""Some libraries serve an optional feature; frameworks run without."""
 
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.features import feature_of

@@ -24,6 +24,7 @@ _DYNAMIC = struct.Struct("<qQ")
 _MAGIC = b"\x7fELF"
 _SIXTY_FOUR_BIT_LITTLE_ENDIAN = b"\x02\x01"
 _SHT_DYNAMIC, _SHT_NOBITS = 6, 8
+_SHF_EXECINSTR = 4
 _DT_NULL, _DT_NEEDED, _DT_SONAME = 0, 1, 14
 _MACHINES = {62: "x86_64", 183: "aarch64"}
 
@@ -39,6 +40,8 @@ class Section:
     """In bytes from the start of the file."""
     size: int
     """In bytes; 0 for a section that takes no room in the file."""
+    executable: bool = False
+    """Whether it holds code of the host."""
 
     @property
     def end(self) -> int:
@@ -78,12 +81,13 @@ def read_elf(data: Buffer, *, name: str) -> Elf:
     names = rows[names_index] if names_index < len(rows) else None
     sections, dynamic = [], None
     for row in rows:
-        _, kind, _, _, offset, size, link, *_ = row
+        _, kind, flags, _, offset, size, link, *_ = row
         size = 0 if kind == _SHT_NOBITS else size
         if size and offset + size > len(data):
             raise MeasureError(name, "section table", "sections that end within the file")
         if names is not None:
-            sections.append(Section(_text(data, names, row[0]), offset, size))
+            name_of_it = _text(data, names, row[0])
+            sections.append(Section(name_of_it, offset, size, bool(flags & _SHF_EXECINSTR)))
         if kind == _SHT_DYNAMIC and dynamic is None and link < len(rows):
             dynamic = (offset, size, rows[link])
     needed, soname = _dynamic(data, name, *dynamic) if dynamic else ((), None)

@@ -22,7 +22,7 @@ from stackfix_knowledge.architecture import Architecture, Kind
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.measure.errors import MeasureError
 
-__all__ = ["MOST_IMAGES", "Container", "containers", "count_containers"]
+__all__ = ["MOST_IMAGES", "Container", "containers", "count_containers", "embedded_containers"]
 
 MOST_IMAGES = 2_000_000
 """Containers and images in one section, at most. The largest known libraries have some 20,000."""
@@ -78,6 +78,32 @@ def containers(data: Buffer, start: int, end: int, *, name: str) -> Iterator[Con
             raise MeasureError(name, None, f"at most {MOST_IMAGES:,} images of GPU code")
         yield container
         start = following
+
+
+def embedded_containers(data: Buffer, start: int, end: int, *, name: str) -> Iterator[Container]:
+    """The containers in a section of ordinary data, where the magic can also stand by chance.
+
+    What does not read as a container is passed over. Raises MeasureError only for too many.
+    """
+    end = min(end, len(data))
+    budget = MOST_IMAGES
+    while 0 <= (start := data.find(_MAGIC_BYTES, start, end)) <= end - _CONTAINER.size:
+        _, version, header, size = _CONTAINER.unpack_from(data, start)
+        following = start + header + size
+        budget -= 1
+        if version == 1 and header == _CONTAINER.size and size and following <= end:
+            try:
+                found, images = _container(data, start, start + header, following, name, budget)
+            except MeasureError:
+                pass
+            else:
+                budget -= images
+                yield found
+                start = following
+                continue
+        if budget <= 0:
+            raise MeasureError(name, None, f"at most {MOST_IMAGES:,} images of GPU code")
+        start += len(_MAGIC_BYTES)
 
 
 def _container(

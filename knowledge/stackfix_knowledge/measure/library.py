@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from stackfix_knowledge.architecture import Architecture
 from stackfix_knowledge.coverage import LibraryCoverage
 from stackfix_knowledge.measure.elf import Elf, read_elf
-from stackfix_knowledge.measure.fatbin import containers
+from stackfix_knowledge.measure.fatbin import containers, embedded_containers
 
 __all__ = ["MeasuredLibrary", "measure_library"]
 
 _SECTIONS = (".nv_fatbin", "__nv_relfatbin")
-"""Where compilers put GPU code: linked code, and code that the driver can still link."""
+"""Where compilers put GPU code: linked code, and code that the driver can still link.
+
+Some libraries keep most of theirs in sections of data and hand it to the driver themselves (cuFFT
+in ``.ldata``, cuSPARSELt in ``.rodata``), so those are searched too.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +39,10 @@ def measure_library(data: bytes | mmap.mmap, *, name: str) -> MeasuredLibrary:
     counts: Counter[frozenset[Architecture]] = Counter()
     ptx: tuple[int, int] | None = None
     for section in elf.sections:
-        if section.name not in _SECTIONS or not section.size:
+        if section.executable or not section.size:
             continue
-        for container in containers(data, section.offset, section.end, name=name):
+        read = containers if section.name in _SECTIONS else embedded_containers
+        for container in read(data, section.offset, section.end, name=name):
             if container.images:
                 counts[container.images] += 1
             if container.ptx_version:

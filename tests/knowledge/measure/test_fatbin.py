@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from stackfix_knowledge.architecture import Architecture
 from stackfix_knowledge.measure import fatbin
 from stackfix_knowledge.measure.errors import MeasureError
-from stackfix_knowledge.measure.fatbin import containers, count_containers
+from stackfix_knowledge.measure.fatbin import (
+    containers,
+    count_containers,
+    embedded_containers,
+)
 from tests.knowledge.measure.building import container, image
 from tests.knowledge.measure.building import fatbin as build
 
@@ -120,6 +124,18 @@ def test_too_many_containers_are_an_error(monkeypatch: pytest.MonkeyPatch) -> No
         counts(build("sm_80") * 60)
     with pytest.raises(MeasureError, match="expected at most 100 images"):
         counts(container(*["sm_80"] * 150))
+
+
+def test_ordinary_data_full_of_magic_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fatbin, "MOST_IMAGES", 100)
+    with pytest.raises(MeasureError, match="expected at most 100 images"):
+        list(embedded_containers(b"\x50\xed\x55\xba" * 200, 0, 800, name="lib.so"))
+
+
+@given(st.binary(max_size=300))
+def test_ordinary_data_never_is_an_error(data: bytes) -> None:
+    data = struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(data)) + data
+    list(embedded_containers(data, 0, len(data), name="lib.so"))
 
 
 @given(st.binary(max_size=300))

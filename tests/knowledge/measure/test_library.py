@@ -1,5 +1,7 @@
 """A library is its sections of GPU code plus what it asks the loader for."""
 
+import struct
+
 from stackfix_knowledge.measure.library import measure_library
 from tests.knowledge.measure.building import elf, fatbin
 
@@ -12,9 +14,25 @@ def test_both_sections_of_gpu_code_count() -> None:
     assert sorted(found.containers.values()) == [1, 2]
 
 
-def test_a_container_outside_those_sections_does_not_count() -> None:
-    data = elf({".rodata": fatbin("sm_80")})
-    assert not measure_library(data, name="lib.so").coverage.has_device_code
+def test_code_among_ordinary_data_counts_too() -> None:
+    """cuFFT keeps its kernels in .ldata, cuSPARSELt in .rodata."""
+    data = elf({".ldata": b"x" * 5 + fatbin("sm_80", "sm_90") + b"y" * 9})
+    assert sum(measure_library(data, name="libcufft.so").coverage.containers.values()) == 2
+
+
+def test_the_magic_by_chance_among_ordinary_data_is_passed_over() -> None:
+    magic = fatbin("sm_80")[:4]
+    noise = magic + bytes(40) + magic + b"\xff" * 40 + fatbin("sm_80")[:30] + magic
+    data = elf({".rodata": noise + fatbin("sm_90") + magic})
+    found = measure_library(data, name="lib.so").coverage.containers
+    assert [" ".join(map(str, images)) for images in found] == ["sm_90"]
+
+
+def test_the_magic_in_code_of_the_host_does_not_count() -> None:
+    data = bytearray(elf({".text": fatbin("sm_80")}))
+    table = struct.unpack_from("<Q", data, 40)[0]
+    struct.pack_into("<Q", data, table + 3 * 64 + 8, 4)  # SHF_EXECINSTR
+    assert not measure_library(bytes(data), name="lib.so").coverage.has_device_code
 
 
 def test_an_empty_container_says_nothing() -> None:
