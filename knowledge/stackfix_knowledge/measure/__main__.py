@@ -25,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--platform", default="linux_x86_64,linux_aarch64,any", type=_platforms)
     parser.add_argument("--index", help="address of the index; default: uv's or pip's")
     parser.add_argument("--facts", default=_FACTS, type=Path, help="folder of the facts files")
+    parser.add_argument("--again", action="store_true", help="also what is known already")
     options = parser.parse_args(arguments)
     try:
         with client() as http:

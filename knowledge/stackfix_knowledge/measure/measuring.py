@@ -60,11 +60,19 @@ class Measuring:
         self._today = today.isoformat()
         self._report = report
 
-    def measure(self, wanted: Requirement, *, depth: EvidenceKind, platforms: Sequence[str]) -> int:
+    def measure(
+        self,
+        wanted: Requirement,
+        *,
+        depth: EvidenceKind,
+        platforms: Sequence[str],
+        again: bool = False,
+    ) -> int:
         """Measure the releases that a requirement admits; return how many wheels failed.
 
         Pre-releases are left out unless the requirement names one. A wheel that cannot be read
-        is reported and left out; MeasureError where the index or facts file cannot be.
+        is reported and left out; MeasureError where the index or facts file cannot be. With
+        ``again``, what is known is read anew.
         """
         package = canonicalize_name(wanted.name)
         files = self._index.files(package)
@@ -80,7 +88,7 @@ class Measuring:
             )
             for platform, file in wheels.items():
                 known = facts.depth(version, platform, file.filename)
-                if known is EvidenceKind.MEASURED or known is depth:
+                if not again and known in (EvidenceKind.MEASURED, depth):
                     continue
                 try:
                     fact, collides = self._wheel(file, platform, depth, rivals)

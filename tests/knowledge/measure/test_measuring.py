@@ -81,6 +81,20 @@ def test_what_is_known_is_not_read_again(tmp_path: Path) -> None:
     assert (tmp_path / "lonely.toml").read_text() == before
 
 
+def test_what_is_known_is_read_anew_on_request(tmp_path: Path) -> None:
+    measure(served(), tmp_path, "lonely")
+    measuring = Measuring(
+        Index(INDEX, served().client),
+        tmp_path,
+        today=datetime.date(2026, 12, 1),
+        report=lambda line: None,
+    )
+    measuring.measure(
+        Requirement("lonely"), depth=EvidenceKind.MEASURED, platforms=PLATFORMS, again=True
+    )
+    assert "measured = 2026-12-01" in (tmp_path / "lonely.toml").read_text()
+
+
 def test_a_shallow_reading_never_replaces_a_deep_one(tmp_path: Path) -> None:
     measure(served(), tmp_path, "nvidia-nccl-cu12==2.27.3")
     measure(served(), tmp_path, "nvidia-nccl-cu12==2.27.3", EvidenceKind.METADATA)
