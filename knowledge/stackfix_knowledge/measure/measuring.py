@@ -88,7 +88,7 @@ class Measuring:
             )
             for platform, file in wheels.items():
                 known = facts.depth(version, platform, file.filename)
-                if not again and known in (EvidenceKind.MEASURED, depth):
+                if known in (EvidenceKind.MEASURED, depth) and not (again and known is depth):
                     continue
                 try:
                     fact, collides = self._wheel(file, platform, depth, rivals)
