@@ -241,6 +241,26 @@ def test_uvs_own_variables_do_not_lead_it_astray(
     assert versions(relock(project, {}, pins={}).lock, "six")
 
 
+def test_uvs_words_name_the_projects_own_paths(index: Index, tmp_path: Path) -> None:
+    project = write_project(
+        tmp_path / "paths",
+        '[project]\nname = "paths"\nversion = "0"\nrequires-python = ">=3.11"\n'
+        'dependencies = ["gone"]\n[tool.uv.sources]\ngone = { path = "../gone" }\n',
+    )
+    with pytest.raises(RelockRefused) as caught:
+        relock(project, {}, pins={})
+    assert str(tmp_path / "gone") in caught.value.reason
+    assert "stackfix-" not in caught.value.reason
+
+
+def test_a_warm_cache_is_enough_offline(openpi: Path, index: Index) -> None:
+    online = relock(Project.find(openpi), moved(openpi), pins=PINS)
+    index.asked.clear()
+    offline = relock(Project.find(openpi), moved(openpi), pins=PINS, offline=True)
+    assert offline.lock == online.lock
+    assert not index.asked
+
+
 @pytest.mark.network
 @pytest.mark.slow
 def test_openpi_on_the_real_index(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 Records every package of the given uv.lock files at its locked version, the GPU stack as
 `stack.toml` says, and the releases that any of these require exactly. The index is pip's.
+
+The first lock is the fixture's, `tests/fixtures/openpi/uv.lock`. Then come the same after
+`uv lock --upgrade` and locks of the small projects in `test_index.py`, so that those resolve.
 """
 
 from __future__ import annotations
@@ -195,6 +198,8 @@ async def record(locks: list[Path]) -> None:
         await asyncio.gather(*(recorder.want(*item) for item in stack["every"].items()))
         for name, count in stack["newest"].items():
             await recorder.want(name, "", newest=count)
+        for name in [name for name in recorder.wanted if name.startswith(prefixes)]:
+            await recorder.want(name, "")  # a lock names one version; a move needs its neighbours
         for _ in range(_ROUNDS):
             if not await recorder.record_wanted(prefixes):
                 break

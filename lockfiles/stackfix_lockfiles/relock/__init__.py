@@ -92,7 +92,6 @@ def relock(
         run = _Run(
             uv=uv,
             copy=copy,
-            home=project.root,
             args=("lock", *_upgrades(pins), *(("--offline",) if offline else ())),
             python=python,
             wished=project.python_version,
@@ -118,7 +117,6 @@ class _Run:
 
     uv: Uv
     copy: Scratch
-    home: Path
     args: tuple[str, ...]
     python: str | None
     wished: str | None
@@ -144,8 +142,8 @@ class _Run:
         return version is not None
 
     def readable(self, stderr: str) -> str:
-        """uv's output with the project's own path in place of the copy's."""
-        return stderr.replace(str(self.copy.root), str(self.home))
+        """uv's output with the project's own paths in place of the copy's."""
+        return self.copy.readable(stderr)
 
     def _once(self, timeout: float) -> Finished:
         python = () if self.python is None else ("--python", self.python)
@@ -167,7 +165,7 @@ class _Run:
             "PYTHONHOME": str(self.copy.base / "no-python-runs-here"),
             "UV_PYTHON_DOWNLOADS": "never",
             "GIT_TERMINAL_PROMPT": "0",
-            "GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", "ssh -oBatchMode=yes"),
+            "SSH_ASKPASS_REQUIRE": "never",
         }
 
 

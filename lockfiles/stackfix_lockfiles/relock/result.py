@@ -34,10 +34,7 @@ def for_project(data: bytes, injected: Collection[Known], unversioned: Collectio
         if block.startswith("[[package]]") and fields.get("name") in unversioned and _local(block):
             block = re.sub(r'^version = "[^"]*"\n', "", block, count=1, flags=re.MULTILINE)
         kept.append(block)
-    text = "".join(kept)
-    if text.startswith("version = 1\n") and "\n[manifest]\n\n[" in text:
-        text = text.replace("\n[manifest]\n\n[", "\n[", 1)
-    result = text.encode()
+    result = "".join(kept).encode()
     _check(Lock.parse(data), Lock.parse(result), given, unversioned)
     return result
 

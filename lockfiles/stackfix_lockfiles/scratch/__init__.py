@@ -35,6 +35,8 @@ class Scratch:
     """The folder that stands for the project's root."""
     base: Path
     """The temporary folder that holds it and what lies beside it."""
+    origin: Path
+    """What `base / "tree"` is a copy of: the project's root, or a folder above."""
     unversioned: frozenset[str]
     """Local packages with a dynamic version: the lock has no `version` line for them."""
     unknown: frozenset[str]
@@ -47,6 +49,13 @@ class Scratch:
     """Where uv finds and writes the uv.lock."""
     environment: Mapping[str, str]
     """Variables that make uv behave here as in the project."""
+
+    def readable(self, text: str) -> str:
+        """`text`, uv's output, with the project's own paths in place of the copy's."""
+        origin = str(self.origin).rstrip("/")
+        for tree in {str(self.base / "tree"), str((self.base / "tree").resolve())}:
+            text = text.replace(tree, origin)
+        return text
 
     def inject(self, known: Collection[Known]) -> tuple[Known, ...]:
         """Give uv these packages' metadata; returns those that were not given there already."""
@@ -91,7 +100,7 @@ def _build(
     folder: Path,
 ) -> Scratch:
     # The depth of the real root is kept below a common folder, so that `../lib` stays `../lib`.
-    common = Path(os.path.commonpath([project.root, *local.folders, *local.links]))
+    common = Path(os.path.commonpath([project.root, *local.folders, *local.links, *local.missing]))
     base = folder / "tree"
 
     def place(path: Path) -> Path:
@@ -121,6 +130,7 @@ def _build(
     return Scratch(
         root=root,
         base=folder,
+        origin=common,
         unversioned=frozenset(static.name for static in statics if static.unversioned),
         unknown=frozenset(static.name for static in statics if static.unknown),
         settings=settings,

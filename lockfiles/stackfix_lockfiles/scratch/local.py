@@ -28,6 +28,8 @@ class LocalFiles:
     """Folders of packages: members, path sources, and theirs in turn."""
     links: frozenset[Path]
     """Wheels, sdists, and folders that serve as an index."""
+    missing: frozenset[Path]
+    """What is named and is not there; uv says so, with its place."""
 
 
 def find_local(project: Project, lock: Lock | None) -> LocalFiles:
@@ -38,6 +40,7 @@ def find_local(project: Project, lock: Lock | None) -> LocalFiles:
     """
     folders: set[Path] = set()
     links: set[Path] = set()
+    missing: set[Path] = set()
     waiting = [project.root, *(project.root / file.path.parent for file in project.files)]
     if lock is not None:
         waiting += [
@@ -54,10 +57,13 @@ def find_local(project: Project, lock: Lock | None) -> LocalFiles:
         elif path.is_dir() and len(folders) < _MAX_FOLDERS:
             folders.add(path)
             waiting += _read_by(path)
+        else:
+            missing.add(path)
     links.update(_indexes(project))
     return LocalFiles(
         folders=frozenset(folders - {project.root}),
         links=frozenset(path for path in links if path not in folders),
+        missing=frozenset(missing),
     )
 
 
