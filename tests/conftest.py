@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,23 +15,33 @@ FIXTURES = Path(__file__).parent / "fixtures"
 _DEAD = "http://127.0.0.1:9"
 
 
+@contextmanager
+def recorded_index(folder: Path, environment: pytest.MonkeyPatch) -> Iterator[Index]:
+    """The recorded index, running, as the default of uv; no other host can be reached.
+
+    uv's cache and configuration lie in `folder`.
+    """
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        environment.setenv(name, _DEAD)
+        environment.setenv(name.upper(), _DEAD)
+    for name in ("no_proxy", "NO_PROXY"):
+        environment.setenv(name, "127.0.0.1,localhost")
+    for name in ("UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_OFFLINE"):
+        environment.delenv(name, raising=False)
+    environment.setenv("UV_CACHE_DIR", str(folder / "uv-cache"))
+    environment.setenv("UV_HTTP_RETRIES", "0")
+    environment.setenv("UV_PYTHON_DOWNLOADS", "never")
+    environment.setenv("XDG_CONFIG_HOME", str(folder / "no-config"))
+    environment.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    with Index() as running:
+        environment.setenv("UV_DEFAULT_INDEX", running.url)
+        yield running
+
+
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
-    """The recorded index, running, as the default of uv; no other host can be reached."""
-    for name in ("http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.setenv(name, _DEAD)
-        monkeypatch.setenv(name.upper(), _DEAD)
-    for name in ("no_proxy", "NO_PROXY"):
-        monkeypatch.setenv(name, "127.0.0.1,localhost")
-    for name in ("UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_OFFLINE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv-cache"))
-    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
-    monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "never")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no-config"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with Index() as running:
-        monkeypatch.setenv("UV_DEFAULT_INDEX", running.url)
+    """The recorded index for one test."""
+    with recorded_index(tmp_path, monkeypatch) as running:
         yield running
 
 
