@@ -7,7 +7,9 @@ hurts nothing. So a library is judged on its *broad* containers: those with imag
 as many majors as its widest container has, and of two at least. (cuBLASLt 12.8.4.1 has 864
 containers for 9.0 and 12.0 alone beside some two hundred that reach over the generations; only the
 latter tell that it serves a V100.) PTX older than the machine code beside it makes no container
-broad: compilers leave such an image behind by default. All thresholds are here.
+broad: compilers leave such an image behind by default. Nor does code for one card or family alone,
+such as 9.0a: FlashAttention-3 (8.0 and 9.0a) and FlashMLA (9.0a and 10.0a) are features of those
+cards, and vllm runs on the others without them. All thresholds are here.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from stackfix_knowledge.features import feature_of
 __all__ = [
     "BROAD_MAJORS",
     "BROAD_SHARE",
+    "CLOSE",
     "LEAST_SHARE",
     "WHOLE_SHARE",
     "Coverage",
@@ -46,6 +49,9 @@ LEAST_SHARE = 0.1
 COMPILER_DEFAULTS = frozenset(map(Architecture.parse, ["sm_52", "sm_75"]))
 """What nvcc 11 to 13 compiles for when nobody tells it. A library with nothing else keeps its
 kernels elsewhere (cuFFT does), so its containers say nothing about what it runs on."""
+
+CLOSE = 0.05
+"""A share this near a threshold is checked by hand."""
 
 WHOLE_SHARE = 0.9
 """Without machine code, PTX in at least this share of the broad containers means "by JIT"."""
@@ -86,6 +92,12 @@ class Share:
     def covered(self) -> float:
         """Share of containers that the card can run, 0 to 1; 0 where there are none."""
         return (self.native + self.jit) / self.total if self.total else 0.0
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it lies near a threshold, where a person should look at the verdict."""
+        whole = self.native == 0 and abs(self.covered - WHOLE_SHARE) < CLOSE
+        return self.total > 0 and (whole or abs(self.covered - LEAST_SHARE) < CLOSE)
 
     @property
     def support(self) -> Support:
@@ -235,11 +247,18 @@ _SEVERITY = (Support.UNSUPPORTED, Support.PARTIAL, Support.JIT, Support.SUPPORTE
 
 
 def _majors(images: frozenset[Architecture]) -> int:
-    """For how many majors there are images, stray PTX left out."""
-    machine = [image.capability for image in images if image.kind is Kind.SASS]
-    newest = max(machine, default=ComputeCapability(0, 0))
-    counted = [image.capability for image in images if image.capability >= newest]
-    return len({capability.major for capability in machine + counted})
+    """For how many majors there are images, without stray PTX and code for one card alone."""
+    newest = max(
+        (image.capability for image in images if image.kind is Kind.SASS),
+        default=ComputeCapability(0, 0),
+    )
+    return len(
+        {
+            image.capability.major
+            for image in images
+            if not image.variant and (image.kind is Kind.SASS or image.capability >= newest)
+        }
+    )
 
 
 def _share(

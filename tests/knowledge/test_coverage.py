@@ -111,6 +111,17 @@ def test_ptx_that_the_compiler_left_behind_makes_no_container_broad() -> None:
     assert package(kernels, sparse).support(H100) is Support.SUPPORTED
 
 
+def test_code_for_one_card_or_family_alone_makes_no_container_broad() -> None:
+    """vllm 0.11.0 runs on an RTX 5090; its FlashAttention-3 and FlashMLA are for other cards."""
+    flash_3 = library("fa3.so", sm_80__sm_90a=332)
+    flash_mla = library("mla.so", sm_90a__sm_100f=9)
+    kernels = library("vllm.so", sm_75__sm_80__sm_90__sm_120=28, sm_90a__sm_100a=11)
+    assert flash_3.support(RTX_5090) is None
+    assert flash_mla.support(A100) is None
+    for card in (T4, A100, RTX_5090):
+        assert package(kernels, flash_3, flash_mla).support(card) is Support.SUPPORTED
+
+
 def test_ptx_for_a_newer_major_makes_a_container_broad() -> None:
     assert library(sm_80__compute_90=4).support(RTX_5090) is Support.JIT
 
@@ -188,6 +199,14 @@ def test_the_verdict_follows_the_two_thresholds(share: Share) -> None:
     elif share.native == 0:
         expected = Support.JIT if share.covered >= WHOLE_SHARE else Support.PARTIAL
     assert share.support is expected
+
+
+def test_shares_near_a_threshold_are_for_a_person_to_check() -> None:
+    assert Share(native=7, jit=0, none=93).is_close
+    assert Share(native=0, jit=88, none=12).is_close
+    assert not Share(native=1, jit=88, none=11).is_close
+    assert not Share(native=42, jit=0, none=58).is_close
+    assert not Share(native=0, jit=0, none=0).is_close
 
 
 images = st.builds(

@@ -110,14 +110,10 @@ class Measuring:
         depth: EvidenceKind,
         rivals: Mapping[str, Mapping[str, frozenset[str]]],
     ) -> tuple[WheelFact, list[str]]:
+        if depth is EvidenceKind.METADATA and file.has_metadata and not rivals:
+            return self._described(file, self._index.metadata(file), platform), []
         with self._opened(file) as archive:
-            fact = measure_metadata(
-                file.filename,
-                metadata_of(archive),
-                platform=platform,
-                sha256=file.sha256,
-                date=self._today,
-            )
+            fact = self._described(file, metadata_of(archive), platform)
             own = frozenset(shared_files(archive.names()))
             collides = [
                 other for other, paths in rivals.items() if own & paths.get(platform, frozenset())
@@ -125,6 +121,11 @@ class Measuring:
             if depth is EvidenceKind.MEASURED:
                 fact = measure_binaries(archive, fact, date=self._today)
         return fact, collides
+
+    def _described(self, file: IndexFile, metadata: str, platform: str) -> WheelFact:
+        return measure_metadata(
+            file.filename, metadata, platform=platform, sha256=file.sha256, date=self._today
+        )
 
     def _opened(self, file: IndexFile) -> Archive:
         remote = RemoteFile(self._index.client, file.url, name=file.filename)

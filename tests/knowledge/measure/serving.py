@@ -16,8 +16,15 @@ FILES = "https://files.index.example"
 class Served:
     """Files by package; `client` talks to them, `requests` notes what was asked."""
 
-    def __init__(self, files: Mapping[str, Mapping[str, bytes]], *, ranges: bool = True) -> None:
+    def __init__(
+        self,
+        files: Mapping[str, Mapping[str, bytes]],
+        *,
+        ranges: bool = True,
+        metadata: Mapping[str, bytes] | None = None,
+    ) -> None:
         self.files = files
+        self.metadata = metadata or {}
         self.ranges = ranges
         self.requests: list[str] = []
         self.fetched = 0
@@ -34,6 +41,7 @@ class Served:
                     "hashes": {"sha256": hashlib.sha256(data).hexdigest()},
                     "upload-time": "2025-08-06T14:53:15.852225Z",
                     "yanked": False,
+                    "core-metadata": name in self.metadata,
                 }
                 for name, data in self.files[package].items()
             ],
@@ -48,6 +56,8 @@ class Served:
             kind = {"content-type": "application/vnd.pypi.simple.v1+json"}
             return httpx.Response(200, headers=kind, content=json.dumps(self.page(package)))
         name = request.url.path.removeprefix("/")
+        if name.endswith(".metadata"):
+            return httpx.Response(200, content=self.metadata[name.removesuffix(".metadata")])
         data = next((f[name] for f in self.files.values() if name in f), None)
         if data is None:
             return httpx.Response(404)

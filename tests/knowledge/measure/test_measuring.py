@@ -71,6 +71,16 @@ def test_metadata_alone_leaves_the_binaries_unread(tmp_path: Path) -> None:
     assert release.wheels[0].requires == ()
 
 
+def test_metadata_that_the_index_serves_on_its_own_spares_the_wheel(tmp_path: Path) -> None:
+    name = "lonely-1-py3-none-any.whl"
+    text = metadata("lonely", "1", "Requires-Dist: numpy").encode()
+    index = Served({"lonely": {name: b"never read"}}, metadata={name: text})
+    measure(index, tmp_path, "lonely", EvidenceKind.METADATA)
+    (release,) = releases(tmp_path, "lonely")
+    assert release.wheels[0].requires == ("numpy",)
+    assert index.requests == ["/simple/lonely/", f"/{name}.metadata"]
+
+
 def test_what_is_known_is_not_read_again(tmp_path: Path) -> None:
     index = served()
     measure(index, tmp_path, "lonely")
