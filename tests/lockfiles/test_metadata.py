@@ -165,6 +165,33 @@ def test_cached_files_are_private_to_nobody_and_small(index: Index, tmp_path: Pa
     assert kept.read_text() == '["torch<2.8,>=2.6"]'
 
 
+def test_netrc_gives_credentials_to_the_host_it_names(
+    index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password secret\n")
+    (tmp_path / "netrc").chmod(0o600)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    requires([package(index.add(WHEEL, wheel()), None)])
+    assert set(index.authorized.values()) == {"Basic bWU6c2VjcmV0"}
+
+
+@pytest.mark.parametrize("text", ["default login me password secret\n", "machine\n", "\xff\0"])
+def test_a_netrc_for_others_gives_none(
+    index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    (tmp_path / "netrc").write_text(text)
+    (tmp_path / "netrc").chmod(0o600)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    assert requires([package(index.add(WHEEL, wheel()), None)])["big-thing"]
+    assert not index.authorized
+
+
+def test_credentials_in_a_url_are_used(index: Index) -> None:
+    url = index.add(WHEEL, wheel()).replace("http://", "http://me:secret@")
+    assert requires([package(url, None)])["big-thing"]
+    assert set(index.authorized.values()) == {"Basic bWU6c2VjcmV0"}
+
+
 # Zip files made to harm
 
 

@@ -37,6 +37,8 @@ class Index:
         self._lock = threading.Lock()
         self.asked: Counter[str] = Counter()
         """Paths that were asked for, and how often."""
+        self.authorized: dict[str, str] = {}
+        """The last `Authorization` header that came with each path."""
         self.plain: set[str] = set()
         """Projects whose page says nothing of separate METADATA, as older indexes do."""
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -169,6 +171,8 @@ class _Handler(BaseHTTPRequestHandler):
         index = self.server.index
         path = urlsplit(self.path).path
         index.asked[path] += 1
+        if (header := self.headers.get("Authorization")) is not None:
+            index.authorized[path] = header
         if path.startswith("/simple/"):
             self._page(index, path.removeprefix("/simple/").strip("/"))
         elif path.startswith("/files/") and path.endswith(".metadata"):

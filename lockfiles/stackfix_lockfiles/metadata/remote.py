@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
+import netrc
+import os
 import re
 import threading
 import time
 from collections import Counter
 from types import TracebackType
 from typing import Self
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx
 
@@ -36,9 +37,9 @@ class Reader:
             timeout=_TIMEOUT,
             follow_redirects=True,
             max_redirects=5,
-            auth=_netrc(),
             limits=httpx.Limits(max_connections=24),
         )
+        self._credentials = _from_netrc()
         self._deadline = deadline
         self._beside: Counter[tuple[str, bool]] = Counter()
         self._lock = threading.Lock()
@@ -81,7 +82,9 @@ class Reader:
         if status == 200:
             return metadata_of(tail, len(tail), lambda start, end: tail[start:end])
         if status in (416, 501):  # a suffix is not everybody's: ask for the size first
-            size = int(self._client.head(url).headers.get("Content-Length", "0"))
+            size = int(
+                self._client.head(url, auth=self._auth(url)).headers.get("Content-Length", "0")
+            )
             start = max(size - TAIL, 0)
             status, headers, tail = self._get(url, {"Range": f"bytes={start}-{size - 1}"}, TAIL)
         span = _RANGE.fullmatch(headers.get("Content-Range", ""))
@@ -96,12 +99,19 @@ class Reader:
             raise BadZip("the server stopped giving ranges")
         return data
 
+    def _auth(self, url: str) -> httpx.Auth:
+        parts = urlsplit(url)
+        if parts.username is not None:
+            return httpx.BasicAuth(unquote(parts.username), unquote(parts.password or ""))
+        return self._credentials.get(parts.hostname or "", httpx.Auth())
+
     def _get(
         self, url: str, headers: dict[str, str], limit: int
     ) -> tuple[int, httpx.Headers, bytes]:
         """Status, headers and body; a body longer than `limit` bytes is an error, and not read."""
         headers = {"Accept-Encoding": "identity", **headers}
-        with self._client.stream("GET", url, headers=headers) as answer:
+        auth = self._auth(url)
+        with self._client.stream("GET", url, headers=headers, auth=auth) as answer:
             if answer.status_code not in (200, 206):
                 return answer.status_code, answer.headers, b""
             if int(answer.headers.get("Content-Length", "0")) > limit:
@@ -116,7 +126,15 @@ class Reader:
             return answer.status_code, answer.headers, bytes(data)
 
 
-def _netrc() -> httpx.Auth | None:
-    with contextlib.suppress(OSError, ValueError, SyntaxError):
-        return httpx.NetRCAuth()
-    return None
+def _from_netrc() -> dict[str, httpx.BasicAuth]:
+    """Credentials by host. A netrc's `default` is left out: a lock may name any host."""
+    path = os.environ.get("NETRC") or os.path.expanduser("~/.netrc")
+    try:
+        entries = netrc.netrc(path).hosts
+    except (OSError, ValueError, netrc.NetrcParseError):
+        return {}
+    return {
+        host: httpx.BasicAuth(login, password or "")
+        for host, (login, _, password) in entries.items()
+        if host != "default"
+    }
