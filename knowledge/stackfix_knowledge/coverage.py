@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from packaging.version import Version
@@ -167,6 +167,10 @@ class Coverage:
     """Its libraries that hold GPU code; those without may be left out."""
     toolkit: Version | None = None
     """The CUDA toolkit that built it, where known."""
+    _verdicts: dict[ComputeCapability, Support] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    """Verdicts given so far: a solve asks thousands of times about a few cards."""
 
     @property
     def has_device_code(self) -> bool:
@@ -182,6 +186,12 @@ class Coverage:
         judged on those: where none of them runs, nothing does. One whose code cannot be read is
         unknown.
         """
+        known = self._verdicts.get(card)
+        if known is None:
+            known = self._verdicts[card] = self._verdict(card)
+        return known
+
+    def _verdict(self, card: ComputeCapability) -> Support:
         judged = self._judged(card)
         if not judged:
             return self._narrow(card)

@@ -114,7 +114,11 @@ class Project:
         return self.root / "uv.lock"
 
     def read_lock(self) -> Lock:
-        """Read the uv.lock; InputError if it is missing or broken."""
+        """Read the uv.lock, once for this project; InputError if it is missing or broken."""
+        return self._lock
+
+    @cached_property
+    def _lock(self) -> Lock:
         return Lock.read(self.lock_path, name=shown(self.lock_path))
 
     def file(self, path: Path) -> Pyproject:
