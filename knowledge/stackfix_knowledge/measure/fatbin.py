@@ -22,7 +22,14 @@ from stackfix_knowledge.architecture import Architecture, Kind
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.measure.errors import MeasureError
 
-__all__ = ["MOST_IMAGES", "Container", "containers", "count_containers", "embedded_containers"]
+__all__ = [
+    "MOST_IMAGES",
+    "Budget",
+    "Container",
+    "containers",
+    "count_containers",
+    "embedded_containers",
+]
 
 MOST_IMAGES = 2_000_000
 """Containers and images in one section, at most. The largest known libraries have some 20,000."""
@@ -50,70 +57,86 @@ class Container:
     """The newest PTX language version among its PTX images, such as (8, 7)."""
 
 
+class Budget:
+    """How many containers and images may still be read from one file.
+
+    Damaged ones count too, so that no arrangement of bytes costs more than a few seconds.
+    """
+
+    __slots__ = ("_name", "left")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.left = MOST_IMAGES
+
+    def spend(self) -> None:
+        """Count one; raise MeasureError where there are none left."""
+        self.left -= 1
+        if self.left < 0:
+            raise MeasureError(self._name, None, f"at most {MOST_IMAGES:,} images of GPU code")
+
+
 def count_containers(
     data: Buffer, start: int, end: int, *, name: str
 ) -> Counter[frozenset[Architecture]]:
     """How many containers between two offsets hold exactly which architectures."""
-    return Counter(container.images for container in containers(data, start, end, name=name))
+    found = containers(data, start, end, name=name, budget=Budget(name))
+    return Counter(container.images for container in found)
 
 
-def containers(data: Buffer, start: int, end: int, *, name: str) -> Iterator[Container]:
+def containers(
+    data: Buffer, start: int, end: int, *, name: str, budget: Budget
+) -> Iterator[Container]:
     """The containers between two offsets of a file.
 
     ``name`` is what errors call the file. Raises MeasureError where a size leads out of its
     container or section, or where there are more images than any real library has.
     """
     end = min(end, len(data))
-    budget = MOST_IMAGES
     while (start := data.find(_MAGIC_BYTES, start, end)) >= 0:
+        budget.spend()
         if end - start < _CONTAINER.size:
             raise MeasureError(name, f"offset {start}", "a whole container header")
         _, _, header, size = _CONTAINER.unpack_from(data, start)
         following = start + header + size
         if header < _CONTAINER.size or following > end:
             raise MeasureError(name, f"offset {start}", "a container that ends within its section")
-        container, images = _container(data, start, start + header, following, name, budget)
-        budget -= images + 1
-        if budget <= 0:
-            raise MeasureError(name, None, f"at most {MOST_IMAGES:,} images of GPU code")
-        yield container
+        yield _container(data, start, start + header, following, name, budget)
         start = following
 
 
-def embedded_containers(data: Buffer, start: int, end: int, *, name: str) -> Iterator[Container]:
+def embedded_containers(
+    data: Buffer, start: int, end: int, *, name: str, budget: Budget
+) -> Iterator[Container]:
     """The containers in a section of ordinary data, where the magic can also stand by chance.
 
     What does not read as a container is passed over. Raises MeasureError only for too many.
     """
     end = min(end, len(data))
-    budget = MOST_IMAGES
     while 0 <= (start := data.find(_MAGIC_BYTES, start, end)) <= end - _CONTAINER.size:
+        budget.spend()
         _, version, header, size = _CONTAINER.unpack_from(data, start)
         following = start + header + size
-        budget -= 1
         if version == 1 and header == _CONTAINER.size and size and following <= end:
             try:
-                found, images = _container(data, start, start + header, following, name, budget)
+                found = _container(data, start, start + header, following, name, budget)
             except MeasureError:
-                pass
+                if budget.left < 0:
+                    raise
             else:
-                budget -= images
                 yield found
                 start = following
                 continue
-        if budget <= 0:
-            raise MeasureError(name, None, f"at most {MOST_IMAGES:,} images of GPU code")
         start += len(_MAGIC_BYTES)
 
 
 def _container(
-    data: Buffer, offset: int, position: int, end: int, name: str, budget: int
-) -> tuple[Container, int]:
-    """Read the images of one container; also say how many there were."""
+    data: Buffer, offset: int, position: int, end: int, name: str, budget: Budget
+) -> Container:
     found: set[Architecture] = set()
     ptx: tuple[int, int] | None = None
-    images = 0
-    while position < end and images < budget:
+    while position < end:
+        budget.spend()
         if end - position < _IMAGE.size:
             if any(data[position:end]):
                 raise MeasureError(name, f"offset {position}", "a whole image header")
@@ -133,9 +156,8 @@ def _container(
             found.add(image)
             if image.kind is Kind.PTX:
                 ptx = max(ptx or (0, 0), (major, minor))
-        images += 1
         position = following
-    return Container(offset=offset, images=frozenset(found), ptx_version=ptx), images
+    return Container(offset=offset, images=frozenset(found), ptx_version=ptx)
 
 
 @cache

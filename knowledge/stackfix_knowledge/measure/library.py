@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from stackfix_knowledge.architecture import Architecture
 from stackfix_knowledge.coverage import LibraryCoverage
 from stackfix_knowledge.measure.elf import Elf, read_elf
-from stackfix_knowledge.measure.fatbin import containers, embedded_containers
+from stackfix_knowledge.measure.errors import MeasureError
+from stackfix_knowledge.measure.fatbin import Budget, containers, embedded_containers
 
 __all__ = ["MeasuredLibrary", "measure_library"]
 
@@ -38,11 +39,14 @@ def measure_library(data: bytes | mmap.mmap, *, name: str) -> MeasuredLibrary:
     elf = read_elf(data, name=name)
     counts: Counter[frozenset[Architecture]] = Counter()
     ptx: tuple[int, int] | None = None
+    budget = Budget(name)
+    if sum(section.size for section in elf.sections) > 2 * len(data):
+        raise MeasureError(name, "section table", "sections that do not overlap")
     for section in elf.sections:
         if section.executable or not section.size:
             continue
         read = containers if section.name in _SECTIONS else embedded_containers
-        for container in read(data, section.offset, section.end, name=name):
+        for container in read(data, section.offset, section.end, name=name, budget=budget):
             if container.images:
                 counts[container.images] += 1
             if container.ptx_version:

@@ -12,6 +12,8 @@ from stackfix_knowledge.architecture import Architecture
 from stackfix_knowledge.measure import fatbin
 from stackfix_knowledge.measure.errors import MeasureError
 from stackfix_knowledge.measure.fatbin import (
+    Budget,
+    Container,
     containers,
     count_containers,
     embedded_containers,
@@ -28,11 +30,19 @@ def counts(data: bytes) -> dict[str, int]:
     return {" ".join(map(str, sorted(images))): count for images, count in found.items()}
 
 
+def everything(data: bytes) -> list[Container]:
+    return list(containers(data, 0, len(data), name="lib.so", budget=Budget("lib.so")))
+
+
+def embedded(data: bytes) -> list[Container]:
+    return list(embedded_containers(data, 0, len(data), name="lib.so", budget=Budget("lib.so")))
+
+
 @given(st.lists(sets, max_size=8))
 def test_what_was_built_is_read(built: list[set[str]]) -> None:
     data = build(*(" ".join(names) for names in built))
     expected = [frozenset(map(Architecture.parse, names)) for names in built]
-    assert [found.images for found in containers(data, 0, len(data), name="lib.so")] == expected
+    assert [found.images for found in everything(data)] == expected
 
 
 def test_equal_containers_are_counted_together() -> None:
@@ -70,7 +80,7 @@ def test_images_of_other_kinds_are_left_out() -> None:
 
 def test_the_newest_ptx_language_is_told() -> None:
     data = build("sm_80 compute_90", ptx=(8, 7)) + build("sm_80")
-    versions = [found.ptx_version for found in containers(data, 0, len(data), name="lib.so")]
+    versions = [found.ptx_version for found in everything(data)]
     assert versions == [(8, 7), None]
 
 
@@ -129,13 +139,24 @@ def test_too_many_containers_are_an_error(monkeypatch: pytest.MonkeyPatch) -> No
 def test_ordinary_data_full_of_magic_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fatbin, "MOST_IMAGES", 100)
     with pytest.raises(MeasureError, match="expected at most 100 images"):
-        list(embedded_containers(b"\x50\xed\x55\xba" * 200, 0, 800, name="lib.so"))
+        embedded(b"\x50\xed\x55\xba" * 200)
+
+
+def test_containers_nested_in_each_other_cost_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would be read to its end, which is damaged, and the next one within it again."""
+    monkeypatch.setattr(fatbin, "MOST_IMAGES", 10_000)
+    data = b""
+    for _ in range(300):
+        body = image("sm_80") + data + (b"\xff" * 64 if not data else b"")
+        data = struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
+    with pytest.raises(MeasureError, match="expected at most 10,000 images"):
+        embedded(data * 100)
 
 
 @given(st.binary(max_size=300))
 def test_ordinary_data_never_is_an_error(data: bytes) -> None:
     data = struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(data)) + data
-    list(embedded_containers(data, 0, len(data), name="lib.so"))
+    embedded(data)
 
 
 @given(st.binary(max_size=300))

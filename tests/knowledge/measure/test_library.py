@@ -2,6 +2,9 @@
 
 import struct
 
+import pytest
+
+from stackfix_knowledge.measure.errors import MeasureError
 from stackfix_knowledge.measure.library import measure_library
 from tests.knowledge.measure.building import elf, fatbin
 
@@ -33,6 +36,15 @@ def test_the_magic_in_code_of_the_host_does_not_count() -> None:
     table = struct.unpack_from("<Q", data, 40)[0]
     struct.pack_into("<Q", data, table + 3 * 64 + 8, 4)  # SHF_EXECINSTR
     assert not measure_library(bytes(data), name="lib.so").coverage.has_device_code
+
+
+def test_sections_that_overlap_are_not_read_again_and_again() -> None:
+    data = bytearray(elf({".a": b"x" * 5000, ".b": b"", ".c": b"", ".d": b""}))
+    table, start = struct.unpack_from("<Q", data, 40)[0], 64
+    for index in (4, 5, 6):
+        struct.pack_into("<QQ", data, table + index * 64 + 24, start, 5000)
+    with pytest.raises(MeasureError, match="expected sections that do not overlap"):
+        measure_library(bytes(data), name="lib.so")
 
 
 def test_an_empty_container_says_nothing() -> None:
