@@ -30,6 +30,9 @@ _VERSION_IS_CUDA = re.compile(
 _HAS_GPU_BUILDS = frozenset({"torch"})
 """Frameworks whose wheels are for CPUs alone where they require no GPU library."""
 
+_HAS_GPU_CODE = frozenset({"tensorflow", "torchvision"})
+"""Packages whose wheels are for CPUs alone where they hold no GPU code."""
+
 _SYSTEM = re.compile(
     r"(ld-linux.*|lib(c|m|dl|rt|pthread|util|gcc_s|stdc\+\+|resolv|z|atomic))\.so(\.\d+)*"
 )
@@ -80,6 +83,7 @@ def measure_binaries(archive: Archive, fact: WheelFact, *, date: str) -> WheelFa
     return replace(
         fact,
         cuda=cuda,
+        cpu_only=fact.cpu_only or _lacks_gpu_code(fact.file, binaries),
         built_against={**fact.built_against, **builds},
         coverage=replace(binaries.coverage, toolkit=cuda),
         ptxas=binaries.ptxas,
@@ -144,6 +148,11 @@ def metadata_of(archive: Archive) -> str:
 
 def _is_gpu_library(name: str) -> bool:
     return name.startswith("nvidia-") or name in ("cuda-toolkit", "cuda-bindings")
+
+
+def _lacks_gpu_code(file: str, binaries: Binaries) -> bool:
+    name = parse_wheel_filename(file)[0]
+    return name in _HAS_GPU_CODE and not binaries.coverage.has_device_code
 
 
 def _torch_builds(pinned: Mapping[str, Version]) -> Mapping[str, Version]:

@@ -165,6 +165,15 @@ def test_a_wheel_without_gpu_code_is_measured_all_the_same(tmp_path: Path) -> No
     assert coverage.support(ComputeCapability(12, 0)) is Support.SUPPORTED
 
 
+@pytest.mark.parametrize(("name", "cpu_only"), [("torchvision", True), ("torchcodec", False)])
+def test_a_package_with_gpu_builds_is_for_cpus_where_it_has_no_gpu_code(
+    tmp_path: Path, name: str, cpu_only: bool
+) -> None:
+    data = wheel({f"{name}/_C.so": elf(), f"{name}-1.dist-info/METADATA": metadata(name, "1")})
+    fact = measured(tmp_path, data, f"{name}-1-cp311-cp311-manylinux_2_28_aarch64.whl")
+    assert fact.cpu_only is cpu_only
+
+
 def test_a_file_called_so_that_is_none_is_left_out(tmp_path: Path) -> None:
     data = wheel({"x/lib.so": "INPUT(-lfoo)", "x-1.dist-info/METADATA": metadata("x", "1")})
     assert measured(tmp_path, data, "x-1-py3-none-any.whl").coverage is not None
