@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import stat
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -201,6 +203,28 @@ def whole(data: bytes) -> bytes:
 
 def test_a_plain_wheel_is_read() -> None:
     assert whole(wheel(padding=5 * TAIL)) == TEXT.encode()
+
+
+def test_a_wheel_of_more_than_4_gb_is_read() -> None:
+    """Its offsets stand in the 64-bit records (APPNOTE 4.5.3, 4.3.14, 4.3.15)."""
+    base = 5 << 30  # where the METADATA begins; what comes before is never asked for
+    name, text = b"big_thing-1.0.dist-info/METADATA", TEXT.encode()
+    sizes = (zlib.crc32(text), len(text), len(text))
+    local = struct.pack("<4s5H3L2H", b"PK\3\4", 20, 0, 0, 0, 0, *sizes, len(name), 0)
+    entry = struct.pack(
+        "<4s6H3L5H2L", b"PK\1\2", 45, 45, 0, 0, 0, 0, *sizes, len(name), 12, 0, 0, 0, 0, 2**32 - 1
+    )
+    entry += name + struct.pack("<2HQ", 1, 8, base)
+    start = base + len(local) + len(name) + len(text)
+    end64 = struct.pack(
+        "<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, len(entry), start
+    ) + struct.pack("<4sLQL", b"PK\6\7", 0, start + len(entry), 1)
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, len(entry), 2**32 - 1, 0)
+    tail = local + name + text + entry + end64 + end
+    total = base + len(tail)
+    assert metadata_of(tail, total, lambda start, end: b"") == text
+    short = tail[-len(end64 + end) :]
+    assert metadata_of(short, total, lambda first, last: tail[first - base : last - base]) == text
 
 
 def test_a_bomb_is_not_unpacked() -> None:

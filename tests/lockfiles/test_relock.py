@@ -12,6 +12,7 @@ import pytest
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import IndexUnreachable, RelockRefused, relock
+from stackfix_lockfiles.relock.interpreter import admitted
 from stackfix_lockfiles.uv import Uv
 from tests.registry.server import Index
 
@@ -180,6 +181,37 @@ def test_a_stand_in_python_makes_the_same_lock(
     (tmp_path / "same" / ".python-version").write_text("3.29\n")
     stood_in = relock(Project.find(tmp_path / "same"), {}, pins={})
     assert stood_in.lock == real.lock
+
+
+def test_a_python_that_could_run_builds_is_not_used(index: Index, tmp_path: Path) -> None:
+    """PyPy and its like do not heed PYTHONHOME."""
+    body = '[project]\nname = "p"\nversion = "0"\nrequires-python = ">=3.11"\n'
+    project = write_project(tmp_path / "pypy", body + 'dependencies = ["six"]\n')
+    (tmp_path / "pypy" / ".python-version").write_text("pypy3.11\n")
+    said: list[str] = []
+    made = relock(Project.find(project.root), {}, pins={}, progress=said.append)
+    assert versions(made.lock, "six")
+    assert said[0].startswith("Using CPython 3.11")
+
+
+@pytest.mark.parametrize(
+    ("requires", "wished", "version"),
+    [
+        (">=3.11", None, "3.11.0"),
+        (">=3.11", "3.12", "3.12.0"),
+        (">=3.13.14,<3.14", "3.12", "3.13.14"),
+        (">3.12.1", None, "3.12.2"),
+        ("==3.12.*", None, "3.12.0"),
+        ("<3.12", None, "3.8.0"),
+        (None, "pypy3.10", "3.8.0"),
+        (">=3.12,<3.11", None, None),
+    ],
+)
+def test_the_version_that_a_stand_in_claims(
+    requires: str | None, wished: str | None, version: str | None
+) -> None:
+    found = admitted(requires, wished)
+    assert (None if found is None else str(found)) == version
 
 
 def test_a_pin_may_hold_for_one_extra(index: Index, tmp_path: Path) -> None:

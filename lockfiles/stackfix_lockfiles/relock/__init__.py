@@ -19,6 +19,7 @@ from pathlib import Path
 from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import interpreter
+from stackfix_lockfiles.relock.keyring import with_keyring
 from stackfix_lockfiles.relock.reach import host_of, out_of_reach
 from stackfix_lockfiles.relock.refusals import IndexUnreachable, RelockRefused, refusal
 from stackfix_lockfiles.relock.result import for_project
@@ -160,7 +161,7 @@ class _Run:
         if self.python is not None:
             kept.pop("UV_PYTHON", None)
         return {
-            **kept,
+            **with_keyring(kept, self.copy.base),
             **self.copy.environment,
             "PYTHONHOME": str(self.copy.base / "no-python-runs-here"),
             "UV_PYTHON_DOWNLOADS": "never",
