@@ -147,13 +147,13 @@ def test_an_encrypted_member_is_named(tmp_path: Path) -> None:
 
 def test_members_that_share_their_bytes_do_not_confuse_it(tmp_path: Path) -> None:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("a.so", b"same")
-        info = archive.getinfo("a.so")
+    with zipfile.ZipFile(stream, "w") as made:
+        made.writestr("a.so", b"same")
+        info = made.getinfo("a.so")
         twin = zipfile.ZipInfo("b.so")
         twin.header_offset, twin.CRC = info.header_offset, info.CRC
         twin.file_size = twin.compress_size = info.file_size
-        archive.filelist.append(twin)
+        made.filelist.append(twin)
     with (
         Archive(saved(tmp_path, stream.getvalue()), name="x.whl") as archive,
         pytest.raises(MeasureError, match=r"b.so: expected a member that can be unpacked"),

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +25,12 @@ def built() -> bytes:
     return elf(
         {".text": b"\x90" * 10, ".nv_fatbin": b"x" * 99}, needed=["libcudart.so.12", "libc.so.6"]
     )
+
+
+def needed_by(oracle: ELFFile) -> tuple[str, ...]:
+    dynamic = oracle.get_section_by_name(".dynamic")
+    assert isinstance(dynamic, DynamicSection)
+    return tuple(tag.needed for tag in dynamic.iter_tags("DT_NEEDED"))
 
 
 def test_sections_are_found_by_name() -> None:
@@ -52,8 +59,7 @@ def test_real_files_read_as_pyelftools_reads_them(path: Path) -> None:
     with path.open("rb") as stream:
         oracle = ELFFile(stream)
         expected = [(s.name, s["sh_offset"]) for s in oracle.iter_sections()]
-        dynamic = oracle.get_section_by_name(".dynamic")
-        needed = tuple(tag.needed for tag in dynamic.iter_tags("DT_NEEDED"))
+        needed = needed_by(oracle)
     assert [(section.name, section.offset) for section in found.sections] == expected
     assert found.needed == needed
     assert needed
@@ -64,9 +70,10 @@ def test_what_the_builder_builds_is_an_elf_file_to_pyelftools(tmp_path: Path) ->
     path.write_bytes(built())
     with path.open("rb") as stream:
         oracle = ELFFile(stream)
-        assert oracle.get_section_by_name(".nv_fatbin").data() == b"x" * 99
-        tags = oracle.get_section_by_name(".dynamic").iter_tags("DT_NEEDED")
-        assert [tag.needed for tag in tags] == ["libcudart.so.12", "libc.so.6"]
+        section = oracle.get_section_by_name(".nv_fatbin")
+        assert section is not None
+        assert section.data() == b"x" * 99
+        assert needed_by(oracle) == ("libcudart.so.12", "libc.so.6")
 
 
 def test_a_section_without_room_in_the_file_may_lie_behind_its_end() -> None:
