@@ -19,7 +19,7 @@ from stackfix.solve.search import Found
 from stackfix.solve.world import World
 from stackfix_lockfiles.edits import Edit, apply_edits
 from stackfix_lockfiles.lock import Lock, SourceKind
-from stackfix_lockfiles.relock import RelockRefused, relock
+from stackfix_lockfiles.relock import Relocked, RelockRefused, relock
 
 __all__ = ["Attempt", "Rejected", "attempt"]
 
@@ -60,14 +60,7 @@ def attempt(case: Case, world: World, domain: Domain, found: Found) -> Attempt |
         return Rejected(chosen=found.chosen, reason=str(error))
     files = apply_edits(request.project, edits)
     try:
-        relocked = relock(
-            request.project,
-            files,
-            pins=_pins(case, solution.versions),
-            python=request.python,
-            offline=request.offline,
-            progress=request.progress,
-        )
+        relocked = _relocked(case, files, _pins(case, solution.versions))
     except RelockRefused as refusal:
         return Rejected(chosen=found.chosen, reason=refusal.reason)
     lock = Lock.parse(relocked.lock, name="the new uv.lock")
@@ -87,6 +80,36 @@ def attempt(case: Case, world: World, domain: Domain, found: Found) -> Attempt |
         remaining=remaining,
         warnings=relocked.warnings,
     )
+
+
+def _relocked(case: Case, files: Mapping[Path, bytes], pins: Mapping[str, str]) -> Relocked:
+    """What uv locks with these pins in every fork; if it refuses, in the targets' forks alone.
+
+    Everywhere is better, since no older library is left in a fork that comes alive elsewhere. But
+    some forks cannot follow: the last torch with wheels for Intel Macs is 2.2.
+    """
+    request = case.request
+
+    def run(wanted: Mapping[str, str]) -> Relocked:
+        return relock(
+            request.project,
+            files,
+            pins=wanted,
+            python=request.python,
+            offline=request.offline,
+            progress=request.progress,
+        )
+
+    try:
+        return run(pins)
+    except RelockRefused as everywhere:
+        systems = sorted({site.markers["sys_platform"] for site in case.before.sites})
+        marker = " or ".join(f"sys_platform == '{system}'" for system in systems)
+        request.say(f"uv refuses this in other forks; pinning where {marker}")
+        try:
+            return run({name: f"{version} ; {marker}" for name, version in pins.items()})
+        except RelockRefused:
+            raise everywhere from None
 
 
 def _pins(case: Case, versions: Mapping[str, Version]) -> dict[str, str]:

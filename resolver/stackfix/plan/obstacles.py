@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from packaging.version import Version
@@ -10,7 +11,10 @@ from stackfix.plan.attempt import Rejected
 from stackfix.plan.plan import Obstacle
 from stackfix.solve.search import Failure
 
-__all__ = ["grouped", "of_rejected"]
+__all__ = ["grouped", "of_rejected", "stuck"]
+
+SAME = 4
+"""Rejections in a row for one reason, after which no further combination is tried."""
 
 
 def grouped(failures: Iterable[Failure]) -> tuple[Obstacle, ...]:
@@ -42,12 +46,29 @@ def _without(failure: Failure) -> str:
 
 
 def of_rejected(rejected: Iterable[Rejected]) -> tuple[Obstacle, ...]:
-    """Combinations that the solver found and uv, or the judgement afterwards, turned down."""
+    """Combinations that the solver found and uv, or the judgement afterwards, turned down.
+
+    Those turned down for the same reason are one obstacle.
+    """
+    groups: dict[str, list[Rejected]] = {}
+    for one in rejected:
+        groups.setdefault(_shape(one.reason), []).append(one)
     return tuple(
-        Obstacle(
-            package=", ".join(f"{name} {version}" for name, version in one.chosen.items()),
-            versions=(),
-            reason=one.reason,
-        )
-        for one in rejected
+        Obstacle(package="uv", versions=tuple(map(_chosen, group)), reason=group[0].reason)
+        for group in groups.values()
     )
+
+
+def stuck(rejected: Sequence[Rejected]) -> bool:
+    """Whether the last combinations all failed for one reason, so that more would as well."""
+    last = rejected[-SAME:]
+    return len(last) == SAME and len({_shape(one.reason) for one in last}) == 1
+
+
+def _chosen(rejected: Rejected) -> str:
+    return ", ".join(f"{name} {version}" for name, version in rejected.chosen.items())
+
+
+def _shape(reason: str) -> str:
+    """The reason without versions."""
+    return re.sub(r"\d+(\.\d+)+[^\s,;]*", "…", reason)

@@ -13,6 +13,7 @@ from stackfix.plan.ignored import ignored
 from stackfix.plan.lifting import lifts
 from stackfix.plan.limits import Limits, dependents, limits
 from stackfix.plan.nextstep import next_step
+from stackfix.plan.obstacles import stuck
 from stackfix.plan.plan import Plan
 from stackfix.plan.request import Request, Strategy
 from stackfix.plan.sites import ground
@@ -57,7 +58,7 @@ def _case(request: Request) -> Case:
 
 def _lock(request: Request) -> tuple[Lock, bytes | None]:
     """The project's lock; where there is none, one that uv makes in the scratch copy."""
-    if request.project.lock_path.is_file():
+    if request.project.lock_path.exists():
         return request.project.read_lock(), None
     from stackfix_lockfiles.relock import relock
 
@@ -99,7 +100,7 @@ def _move(case: Case) -> Plan:
                 tried += search.tried
                 return outcome.planned(case, result, step, found.warnings, tried)
             rejected.append(result)
-            if len(rejected) >= ATTEMPTS:
+            if len(rejected) >= ATTEMPTS or stuck(rejected):
                 break
         failures += search.failures
         tried += search.tried

@@ -19,6 +19,8 @@ class Conflict:
     """Why a choice of frameworks cannot be completed."""
 
     reason: str
+    about: str | None = None
+    """The package that no version could be found for."""
     lifts: tuple[str, ...] = ()
     """What outside the pins would clear it: "driver 570.26 or newer"."""
 
@@ -45,10 +47,10 @@ def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
         if name.startswith("index:"):
             return Conflict(reason=f"{makers} come from different indexes")
         return Conflict(reason=f"{makers} install the same file")
-    limiting = [demand for demand in demands if demand.specifier]
+    limiting = _excluding([demand for demand in demands if demand.specifier])
     asked = " and ".join(_said(demand) for demand in limiting[:4]) or f"{name} is needed"
     if not world.is_stack(name):
-        return Conflict(reason=_outside(name, demands, world))
+        return Conflict(reason=_outside(name, demands, world), about=name)
     refused = domain.refused(name)
     joint = SpecifierSet()
     for demand in demands:
@@ -61,10 +63,23 @@ def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
     if name in world.held and world.locked.get(name) is not None:
         asked += f", while {name} stays at {world.locked[name]} ({world.held[name]})"
     if faults:
-        return Conflict(reason=f"{asked}, but {sorted(faults)[0]}")
+        return Conflict(reason=f"{asked}, but {sorted(faults)[0]}", about=name)
     if len(limiting) < 2:
-        return Conflict(reason=f"{asked}, and no known release of {name} fits")
-    return Conflict(reason=f"{asked}: no release of {name} satisfies them together")
+        return Conflict(reason=f"{asked}, and no known release of {name} fits", about=name)
+    return Conflict(reason=f"{asked}: they exclude each other", about=name)
+
+
+def _excluding(demands: list[Demand]) -> list[Demand]:
+    """The demands that exclude what one of them pins; all of them where none pins."""
+    pins = [demand for demand in demands if str(demand.specifier).startswith("==")]
+    for pin in pins:
+        version = str(pin.specifier).lstrip("=")
+        if "*" in version or "," in version:
+            continue
+        against = [d for d in demands if not d.specifier.contains(version, prereleases=True)]
+        if against:
+            return [pin, *against]
+    return demands
 
 
 def _said(demand: Demand) -> str:

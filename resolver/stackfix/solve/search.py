@@ -69,7 +69,8 @@ class Search:
         """Working combinations, the cheapest first."""
         frameworks = self.frameworks()
         lanes = [_Lane(self, name) for name in frameworks]
-        if any(lane.at(0) is None for lane in lanes):
+        firsts = [lane.at(0) for lane in lanes]  # all of them: every lane tells its reasons
+        if any(first is None for first in firsts):
             return
         start = (0,) * len(lanes)
         queue: list[tuple[Cost, tuple[int, ...]]] = [(self._price(lanes, start), start)]
@@ -136,6 +137,8 @@ class _Lane:
                 return None
             result = complete(self._search.world, self._search.domain, {self.name: choice.version})
             if isinstance(result, Conflict):
+                if result.about != self.name and result.about in self._search.frameworks():
+                    continue  # that framework's own lane says why
                 self._search.failures.append(
                     Failure(
                         package=self.name,

@@ -1,0 +1,120 @@
+"""Real projects: a verdict for each on each card, and plans that uv accepts.
+
+Runs where STACKFIX_CORPUS names a folder with `corpus/PROJECT/{pyproject.toml,uv.lock}`; locks name
+https://index.example/simple and https://files.index.example/ in place of the default index.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from stackfix.plan.declared import world
+from stackfix.plan.limits import dependents, limits
+from stackfix.plan.plan import Status
+from stackfix.plan.request import Request
+from stackfix.plan.sites import Ground, ground
+from stackfix.rules.judge import errors
+from stackfix.solve.domain import Domain
+from stackfix.solve.search import Search
+from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.uv import Uv
+from tests.resolver.making import graph, target
+from tests.resolver.plan.planning import apply, plan_for
+
+CORPUS = os.environ.get("STACKFIX_CORPUS")
+FLEET = (
+    "RTX 5090@580.82.07",
+    "H100@550.90.07",
+    "A100@535.183.01",
+    "T4@535.183.01",
+    "V100@535.183.01",
+    "L4@570.133.20",
+    "B200@580.82.07",
+    "GTX 1080 Ti@570.133.07",
+    "GB10@580.95.05",
+)
+REFUSED = {
+    "gr00t-broken-pyproject": "duplicate key",
+    "xpu-rcwx": "a platform that the lock is made for",
+}
+"""Projects that cannot be judged, each with a part of the line that says why."""
+
+pytestmark = pytest.mark.skipif(CORPUS is None, reason="STACKFIX_CORPUS names no folder")
+
+
+def projects() -> list[str]:
+    folder = Path(CORPUS or ".") / "corpus"
+    return sorted(p.name for p in folder.iterdir() if p.is_dir()) if CORPUS else ["(none)"]
+
+
+def copied(name: str, folder: Path, index: str, files: str) -> Path:
+    """A copy of a corpus project whose lock names these addresses."""
+    project = folder / name
+    shutil.copytree(Path(CORPUS or ".") / "corpus" / name, project)
+    for path in (project, *project.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+        if path.suffix in {".toml", ".lock"}:
+            data = path.read_bytes().replace(b"https://index.example/simple", index.encode())
+            path.write_bytes(data.replace(b"https://files.index.example/", files.encode()))
+    return project
+
+
+@pytest.mark.parametrize("name", projects())
+def test_every_card_gets_a_verdict(name: str) -> None:
+    folder = Path(CORPUS or ".") / "corpus" / name
+    if name in REFUSED:
+        with pytest.raises(InputError, match=REFUSED[name]):
+            judged(folder, FLEET[0])
+        return
+    for card in FLEET:
+        request, before = judged(folder, card)
+        if not errors(before.findings(graph())):
+            continue
+        demands = limits(before, dependents(before), {}).demands
+        scene = world(request, before, demands)
+        search = Search(scene, Domain(scene))
+        found = next(search.solutions(), None)
+        # Either a move that leaves no error, or a reason for every version that was looked at.
+        assert found is not None or search.failures
+        assert all(failure.reason for failure in search.failures)
+
+
+def judged(folder: Path, card: str) -> tuple[Request, Ground]:
+    """The project as one card sees it."""
+    request = Request(project=Project.find(folder), graph=graph(), targets=(target(card),))
+    return request, ground(request.project.read_lock(), request)
+
+
+@pytest.fixture
+def addresses() -> tuple[str, str]:
+    """The real index and its file host, as pip knows them."""
+    from pip._internal.models.index import PyPI
+
+    return PyPI.simple_url.rstrip("/"), f"https://{PyPI.file_storage_domain}/"
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(
+    ("name", "card"),
+    [
+        ("openpi", "RTX 5090:4@570.133.07"),
+        ("zonos", "B200@580.82.07"),
+        ("lobster", "RTX 5090@580.82.07"),
+        ("speaches", "GTX 1080 Ti@570.133.07"),
+    ],
+)
+def test_a_real_project_moves_and_uv_accepts_its_lock(
+    name: str, card: str, tmp_path: Path, addresses: tuple[str, str]
+) -> None:
+    project = copied(name, tmp_path, *addresses)
+    plan = plan_for(project, card)
+    assert plan.status is Status.PLANNED, [o.reason for o in plan.obstacles]
+    apply(plan)
+    checked = Uv.find().run(["lock", "--check"], cwd=project, timeout=300)
+    assert checked.returncode == 0, checked.stderr
+    assert plan_for(project, card).status is Status.NOTHING_TO_DO
