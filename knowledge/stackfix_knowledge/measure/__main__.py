@@ -28,20 +28,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--again", action="store_true", help="also what is known already")
     options = parser.parse_args(arguments)
     try:
-        with client() as http:
-            measuring = Measuring(
-                Index(options.index or configured_index(), http),
-                options.facts,
-                today=datetime.date.today(),
-                report=_say,
-            )
-            failures = sum(
-                measuring.measure(package, depth=DEPTHS[options.depth], platforms=options.platform)
-                for package in options.packages
-            )
+        index = options.index or configured_index()
     except MeasureError as error:
         _say(str(error))
         return 2
+    failures = 0
+    with client() as http:
+        measuring = Measuring(
+            Index(index, http), options.facts, today=datetime.date.today(), report=_say
+        )
+        for package in options.packages:
+            try:
+                failures += measuring.measure(
+                    package,
+                    depth=DEPTHS[options.depth],
+                    platforms=options.platform,
+                    again=options.again,
+                )
+            except MeasureError as error:
+                _say(str(error))
+                failures += 1
     return 1 if failures else 0
 
 

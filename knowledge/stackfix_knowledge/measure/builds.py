@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 
 from packaging.version import Version
 
-from stackfix_knowledge.measure.archive import Archive
 from stackfix_knowledge.measure.elf import read_elf
+from stackfix_knowledge.measure.members import Members
 
-__all__ = ["LANGUAGE_TOOLKITS", "jax_builds", "stated_cuda"]
+__all__ = ["LANGUAGE_TOOLKITS", "STATEMENTS", "jax_builds", "stated_cuda"]
 
 LANGUAGE_TOOLKITS: Mapping[tuple[int, int], str] = {
     (7, 4): "11.4", (7, 5): "11.5", (7, 6): "11.6", (7, 7): "11.7", (7, 8): "11.8",
@@ -26,7 +26,7 @@ Source: PTX ISA, release history, and for 9.3 and 9.4 the cuRAND wheels of CUDA 
 12.6 writes the language of 12.5.
 """
 
-_STATEMENTS = {
+STATEMENTS = {
     "torch/version.py": re.compile(r"^cuda\b[^=\n]*= *['\"](\d+\.\d+(?:\.\d+)?)['\"]", re.M),
     "tensorflow/python/platform/build_info.py": re.compile(
         r"'cuda_version', *'(\d+\.\d+(?:\.\d+)?)'"
@@ -42,16 +42,16 @@ _MOV_EDI, _CALLS = 0xBF, (0xE8, 0xE9)
 _MOVZ_W0, _MOVK_W0_16 = 0x52800000, 0x72A00000
 
 
-def stated_cuda(archive: Archive) -> Version | None:
+def stated_cuda(archive: Members) -> Version | None:
     """The CUDA toolkit that a file of the wheel states; None where none does."""
     names = set(archive.names())
-    for path, statement in _STATEMENTS.items():
+    for path, statement in STATEMENTS.items():
         if path in names and (found := statement.search(archive.text(path))):
             return Version(found[1])
     return None
 
 
-def jax_builds(archive: Archive) -> Mapping[str, Version]:
+def jax_builds(archive: Members) -> Mapping[str, Version]:
     """CUDA and cuDNN that a jax plugin was built with, by ``"cuda"`` and ``"cudnn"``.
 
     Its module ``_versions`` has one function for each library, which does nothing but return a

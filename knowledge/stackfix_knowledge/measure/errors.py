@@ -18,6 +18,10 @@ class MeasureError(Exception):
         where = source if place is None else f"{source}: {place}"
         super().__init__(_one_line(f"{where}: expected {expected}"))
 
+    def __reduce__(self) -> tuple[type[MeasureError], tuple[str, str | None, str]]:
+        """Copies between processes are made of the parts, not of the line."""
+        return type(self), (self.source, self.place, self.expected)
+
 
 def _one_line(text: str) -> str:
     """Names come from strangers' files: keep them from breaking the line or the terminal."""

@@ -1,101 +1,211 @@
-"""Which GPU code lies on this disk: in a wheel, a folder or one library."""
+"""Which GPU code lies on this disk: in wheels, in what is installed, in one library."""
 
 from __future__ import annotations
 
-import mmap
-import os
-import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+import multiprocessing
+import signal
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stackfix_knowledge.measure.archive import Archive, is_library
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.version import Version
+
+from stackfix_knowledge.coverage import Coverage
+from stackfix_knowledge.evidence import Evidence, EvidenceKind
+from stackfix_knowledge.measure.archive import Archive
 from stackfix_knowledge.measure.elf import is_elf
 from stackfix_knowledge.measure.errors import MeasureError
-from stackfix_knowledge.measure.library import MeasuredLibrary, measure_library
-from stackfix_knowledge.measure.ptxas import is_ptxas, read_ptxas
-from stackfix_knowledge.measure.wheel import Binaries, binaries_of, read_binaries
-from stackfix_knowledge.release import Ptxas
+from stackfix_knowledge.measure.installed import Installed, find_installed
+from stackfix_knowledge.measure.members import Members
+from stackfix_knowledge.measure.ptxas import is_ptxas
+from stackfix_knowledge.measure.select import PLATFORMS, platform_of
+from stackfix_knowledge.measure.wheel import measure_binaries, measure_metadata, metadata_of
+from stackfix_knowledge.release import WheelFact
 
-__all__ = ["Inspection", "inspect_path"]
+__all__ = ["Inspected", "Inspection", "inspect_path"]
 
-_LARGEST_PTXAS = 512 * 1024 * 1024
+_WORTH_PROCESSES = 256 * 1024 * 1024
+"""Bytes of libraries from which on several processes are faster than one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspected:
+    """One package, or the binaries in a folder that belong to none."""
+
+    place: Path
+    """The wheel or library, or the folder that the libraries' names are relative to."""
+    package: str | None
+    """Normalised name; None: the files of no package."""
+    version: Version | None
+    wheel: WheelFact
+    """What was measured, as for a wheel on an index. The names of libraries are those in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
     """What was found under a path."""
 
-    binaries: Binaries
-    """The libraries, named relative to the path that was given."""
+    packages: tuple[Inspected, ...]
+    """By name, those without any library or PTX assembler left out; last the files of none."""
     faults: tuple[MeasureError, ...] = ()
-    """Files in a folder that could not be read; the others were."""
+    """What could not be read, by its full path; the rest was."""
 
 
-def inspect_path(path: Path) -> Inspection:
-    """Inspect a wheel, a folder with everything below it, or one library.
+def inspect_path(path: Path, *, processes: int = 1) -> Inspection:
+    """Inspect a wheel, a folder with everything installed below it, or one library.
 
-    Symbolic links inside a folder are not followed, and each file counts once however many names
-    it has. Raises MeasureError where the path itself is none of the three.
+    Nothing is executed. Symbolic links inside a folder are not followed; wheels that lie directly
+    in it are inspected too. More than one process needs an importable main module, as
+    `multiprocessing` does. Raises MeasureError where the path itself is none of the three.
     """
     if path.is_dir():
-        return _folder(path)
+        return _folder(path, processes)
     if not path.is_file():  # a pipe would keep us waiting
         raise MeasureError(str(path), None, "a wheel, a folder or a shared library")
     if path.suffix == ".whl":
-        with Archive(path, name=path.name) as archive:
-            return Inspection(binaries=read_binaries(archive))
-    library = _file(path, path.name)
-    if isinstance(library, MeasuredLibrary):
-        return Inspection(binaries=binaries_of([library], []))
-    if isinstance(library, Ptxas):
-        return Inspection(binaries=binaries_of([], [library]))
-    raise MeasureError(str(path), None, "a wheel, a folder or a shared library")
+        return _result([_wheel(path)])
+    if not is_ptxas(path.name):
+        _require_elf(path)
+    # Whatever its name, the file was named as a library.
+    name = path.name if is_ptxas(path.name) else f"{path.name.removesuffix('.so')}.so"
+    single = Installed(name=path.name, root=path, files={name: path})
+    inspected, faults = _installed(single)
+    if faults:
+        raise faults[0]
+    return _result([(_named(inspected, path.name), [])])
 
 
-def _folder(folder: Path) -> Inspection:
-    libraries: list[MeasuredLibrary] = []
-    assemblers: list[Ptxas] = []
-    faults: list[MeasureError] = []
-    for path in _candidates(folder):
+def _folder(folder: Path, processes: int) -> Inspection:
+    found, closed = find_installed(folder)
+    found.sort(key=lambda package: -package.size)  # the largest first, so that none comes last
+    results = [_wheel_in_folder(path) for path in sorted(folder.glob("*.whl")) if path.is_file()]
+    if processes > 1 and sum(package.size for package in found) >= _WORTH_PROCESSES:
+        results += _in_processes(folder, found, processes)
+    else:
+        results += map(_installed, found)
+    return _result(results, closed)
+
+
+def _result(
+    results: Iterable[tuple[Inspected | None, Sequence[MeasureError]]],
+    faults: Sequence[MeasureError] = (),
+) -> Inspection:
+    results = list(results)
+    packages = [inspected for inspected, _ in results if inspected is not None]
+    told = {str(fault): fault for fault in (*faults, *(f for _, own in results for f in own))}
+    packages.sort(key=lambda one: (one.package is None, one.package or "", str(one.place)))
+    return Inspection(packages=tuple(packages), faults=tuple(told.values()))
+
+
+def _in_processes(
+    folder: Path, packages: Sequence[Installed], processes: int
+) -> list[tuple[Inspected, list[MeasureError]]]:
+    # A new interpreter for each: copies of this one would share its threads' locks.
+    context = multiprocessing.get_context("spawn")
+    with _ctrl_c_for_us_alone(), ProcessPoolExecutor(processes, mp_context=context) as pool:
         try:
-            found = _file(path, path.relative_to(folder).as_posix())
-        except MeasureError as fault:
-            faults.append(fault)
-            continue
-        if isinstance(found, MeasuredLibrary):
-            libraries.append(found)
-        elif isinstance(found, Ptxas) and found not in assemblers:
-            assemblers.append(found)
-    return Inspection(binaries=binaries_of(libraries, assemblers), faults=tuple(faults))
+            return list(pool.map(_installed, packages))
+        except BrokenProcessPool as error:
+            pool.shutdown(cancel_futures=True)
+            expected = "files that stay as they are while they are read"
+            raise MeasureError(str(folder), None, expected) from error
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
-def _candidates(folder: Path) -> Iterator[Path]:
-    seen: set[tuple[int, int]] = set()
-    for parent, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            if not is_library(name) and not is_ptxas(name):
-                continue
-            path = Path(parent, name)
-            try:
-                status = path.lstat()
-            except OSError:
-                continue
-            identity = (status.st_dev, status.st_ino)
-            if stat.S_ISREG(status.st_mode) and identity not in seen:
-                seen.add(identity)
-                yield path
+@contextmanager
+def _ctrl_c_for_us_alone() -> Iterator[None]:
+    """Children that are born in this context do not hear Ctrl-C; it arrives here afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _file(path: Path, name: str) -> MeasuredLibrary | Ptxas | None:
+def _wheel_in_folder(path: Path) -> tuple[Inspected | None, list[MeasureError]]:
+    try:
+        return _wheel(path)
+    except MeasureError as fault:
+        return None, [fault]
+
+
+def _wheel(path: Path) -> tuple[Inspected, list[MeasureError]]:
+    with Archive(path, name=str(path)) as archive:
+        return _measured(archive, path.name, path)
+
+
+def _installed(package: Installed) -> tuple[Inspected, list[MeasureError]]:
+    inspected, faults = _measured(package, _wheel_name(package), package.root)
+    return inspected, faults
+
+
+def _measured(archive: Members, file: str, place: Path) -> tuple[Inspected, list[MeasureError]]:
+    """Measure the members; `file` is the wheel's name, or any other where that is not known."""
+    faults: list[MeasureError] = []
+    package = version = None
+    fact = WheelFact(file=file, platform="any")
+    try:
+        name, version, _, tags = parse_wheel_filename(file)
+        package = str(name)
+        platforms = {platform_of(tag.platform) for tag in tags}
+        platform = next((known for known in PLATFORMS if known in platforms), "any")
+        fact = replace(fact, platform=platform)
+        fact = measure_metadata(file, metadata_of(archive), platform=platform, sha256=None, date="")
+    except (InvalidWheelFilename, MeasureError):
+        pass  # the binaries tell all that is asked here
+    fact = measure_binaries(archive, fact, date="", faults=faults)
+    source = f"{archive.name} in {place}" if place.is_dir() else str(place)
+    measured = Evidence(kind=EvidenceKind.MEASURED, source=source)
+    inspected = Inspected(
+        place=place, package=package, version=version, wheel=replace(fact, evidence=(measured,))
+    )
+    return inspected, [_located(fault, archive, place) for fault in faults]
+
+
+def _wheel_name(package: Installed) -> str:
+    """The name of the wheel that was installed, as far as its WHEEL file tells."""
+    if package.info is None:
+        return package.name
+    try:
+        text = package.text(f"{package.info}/WHEEL")
+    except MeasureError:
+        text = ""
+    tags = [line.partition(":")[2].strip() for line in text.splitlines() if line[:4] == "Tag:"]
+    return f"{package.name}-{tags[0] if tags else 'py3-none-any'}.whl"
+
+
+def _located(fault: MeasureError, archive: Members, place: Path) -> MeasureError:
+    """The fault with the full path of the file in its text."""
+    if fault.source == archive.name:
+        return fault
+    if isinstance(archive, Installed) and fault.source in archive.files:
+        return MeasureError(str(archive.files[fault.source]), fault.place, fault.expected)
+    where = fault.source if fault.place is None else f"{fault.source}: {fault.place}"
+    return MeasureError(str(place), where, fault.expected)
+
+
+def _named(inspected: Inspected, name: str) -> Inspected:
+    """The one library under its own name."""
+    coverage = inspected.wheel.coverage or Coverage(libraries=())
+    libraries = tuple(replace(library, name=name) for library in coverage.libraries)
+    wheel = replace(inspected.wheel, file=name, coverage=replace(coverage, libraries=libraries))
+    return replace(inspected, wheel=wheel)
+
+
+def _require_elf(path: Path) -> None:
     try:
         with path.open("rb") as stream:
-            if not is_elf(stream.read(6)):
-                return None
-            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                if is_ptxas(path.name):
-                    return read_ptxas(data) if len(data) <= _LARGEST_PTXAS else None
-                return measure_library(data, name=name)
+            if is_elf(stream.read(6)):
+                return
     except OSError as error:
         raise MeasureError(str(path), None, f"a readable file ({error.strerror})") from error
+    raise MeasureError(str(path), None, "a wheel, a folder or a shared library")

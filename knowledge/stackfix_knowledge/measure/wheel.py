@@ -11,11 +11,12 @@ from packaging.version import Version
 
 from stackfix_knowledge.coverage import Coverage
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
-from stackfix_knowledge.measure.archive import Archive, is_library
+from stackfix_knowledge.measure.archive import is_library
 from stackfix_knowledge.measure.builds import LANGUAGE_TOOLKITS, jax_builds, stated_cuda
 from stackfix_knowledge.measure.elf import is_elf
 from stackfix_knowledge.measure.errors import MeasureError
 from stackfix_knowledge.measure.library import MeasuredLibrary, measure_library
+from stackfix_knowledge.measure.members import Members
 from stackfix_knowledge.measure.metadata import pins, read_metadata
 from stackfix_knowledge.measure.ptxas import is_ptxas, read_ptxas
 from stackfix_knowledge.release import Ptxas, WheelFact
@@ -37,6 +38,9 @@ _SYSTEM = re.compile(
     r"(ld-linux.*|lib(c|m|dl|rt|pthread|util|gcc_s|stdc\+\+|resolv|z|atomic))\.so(\.\d+)*"
 )
 """Libraries of every Linux system: no fact about a GPU stack."""
+
+_LARGEST_PTXAS = 512 * 1024 * 1024
+"""Bytes of a PTX assembler; the largest known has 50 MB."""
 
 _SONAME_MAJOR = re.compile(r"libcudart\.so\.(\d+)(\.0)?")
 
@@ -73,13 +77,19 @@ def measure_metadata(
     )
 
 
-def measure_binaries(archive: Archive, fact: WheelFact, *, date: str) -> WheelFact:
-    """The same wheel with its binaries read."""
-    binaries = read_binaries(archive)
-    builds = dict(jax_builds(archive))
-    cuda = (
-        stated_cuda(archive) or builds.pop("cuda", None) or fact.cuda or _cuda_from_code(binaries)
-    )
+def measure_binaries(
+    archive: Members, fact: WheelFact, *, date: str, faults: list[MeasureError] | None = None
+) -> WheelFact:
+    """The same wheel with its binaries read; for `faults` see `read_binaries`."""
+    binaries = read_binaries(archive, faults=faults)
+    try:
+        stated, builds = stated_cuda(archive), dict(jax_builds(archive))
+    except MeasureError as fault:
+        if faults is None:
+            raise
+        faults.append(fault)
+        stated, builds = None, {}
+    cuda = stated or builds.pop("cuda", None) or fact.cuda or _cuda_from_code(binaries)
     return replace(
         fact,
         cuda=cuda,
@@ -95,21 +105,37 @@ def measure_binaries(archive: Archive, fact: WheelFact, *, date: str) -> WheelFa
     )
 
 
-def read_binaries(archive: Archive) -> Binaries:
-    """Measure every library and PTX assembler of a wheel, one at a time."""
-    libraries: list[MeasuredLibrary] = []
-    assemblers: list[Ptxas] = []
+def read_binaries(archive: Members, *, faults: list[MeasureError] | None = None) -> Binaries:
+    """Measure every library and PTX assembler of a wheel, one at a time.
+
+    A damaged one is added to `faults` and left out; without `faults` it raises.
+    """
+    found: list[MeasuredLibrary | Ptxas] = []
     for name in archive.names():
-        if is_library(name):
-            with archive.mapped(name) as data:
-                if is_elf(data[:6]):
-                    libraries.append(measure_library(data, name=name))
-        elif is_ptxas(name):
-            with archive.mapped(name) as data:
-                assembler = read_ptxas(data)
-                if assembler is not None and assembler not in assemblers:
-                    assemblers.append(assembler)
-    return binaries_of(libraries, assemblers)
+        try:
+            measured = _member(archive, name)
+        except MeasureError as fault:
+            if faults is None:
+                raise
+            faults.append(fault)
+            continue
+        if measured is not None:
+            found.append(measured)
+    return binaries_of(
+        [one for one in found if isinstance(one, MeasuredLibrary)],
+        dict.fromkeys(one for one in found if isinstance(one, Ptxas)),
+    )
+
+
+def _member(archive: Members, name: str) -> MeasuredLibrary | Ptxas | None:
+    """What a file of the wheel is, measured; None for anything but a library or assembler."""
+    if is_library(name):
+        with archive.mapped(name) as data:
+            return measure_library(data, name=name) if is_elf(data[:6]) else None
+    if is_ptxas(name):
+        with archive.mapped(name) as data:
+            return read_ptxas(data) if len(data) <= _LARGEST_PTXAS else None
+    return None
 
 
 def binaries_of(libraries: Iterable[MeasuredLibrary], assemblers: Iterable[Ptxas]) -> Binaries:
@@ -138,7 +164,7 @@ def shared_files(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(n for n in names if n.startswith("nvidia/") and is_library(n)))
 
 
-def metadata_of(archive: Archive) -> str:
+def metadata_of(archive: Members) -> str:
     """The METADATA of a wheel; raise MeasureError where it has none."""
     for name in archive.names():
         if re.fullmatch(r"[^/]+\.dist-info/METADATA", name):

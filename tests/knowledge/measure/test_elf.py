@@ -30,7 +30,7 @@ def built() -> bytes:
 def needed_by(oracle: ELFFile) -> tuple[str, ...]:
     dynamic = oracle.get_section_by_name(".dynamic")
     assert isinstance(dynamic, DynamicSection)
-    return tuple(tag.needed for tag in dynamic.iter_tags("DT_NEEDED"))
+    return tuple(str(vars(tag)["needed"]) for tag in dynamic.iter_tags("DT_NEEDED"))
 
 
 def test_sections_are_found_by_name() -> None:

@@ -1,5 +1,7 @@
 """The command line of measuring refuses what it does not understand."""
 
+from pathlib import Path
+
 import pytest
 
 from stackfix_knowledge.measure.__main__ import main
@@ -23,9 +25,11 @@ def test_bad_arguments(
     assert words in capsys.readouterr().err
 
 
-def test_an_index_that_cannot_be_reached_is_one_line(
-    tmp_path: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+def test_an_index_that_cannot_be_reached_is_one_line_a_package(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["torch", "--index", "http://127.0.0.1:9/simple", "--facts", str(tmp_path)]
-    assert main(arguments) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    arguments = ["torch", "jax", "--index", "http://127.0.0.1:9/simple", "--facts", str(tmp_path)]
+    assert main(arguments) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["torch", "jax"]
+    assert not list(tmp_path.iterdir())
