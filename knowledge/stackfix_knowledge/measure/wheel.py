@@ -177,7 +177,7 @@ def _is_gpu_library(name: str) -> bool:
 
 
 def _lacks_gpu_code(file: str, binaries: Binaries) -> bool:
-    name = parse_wheel_filename(file)[0]
+    name = canonicalize_name(file.partition("-")[0])
     return name in _HAS_GPU_CODE and not binaries.coverage.has_device_code
 
 

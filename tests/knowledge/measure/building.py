@@ -6,6 +6,7 @@ import io
 import struct
 import zipfile
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from stackfix_knowledge.architecture import Architecture, Kind
 
@@ -106,3 +107,25 @@ def nccl_wheel() -> bytes:
             ),
         }
     )
+
+
+def install(
+    site: Path,
+    name: str,
+    version: str,
+    files: Mapping[str, bytes],
+    *,
+    requires: Iterable[str] = (),
+    tag: str = "cp311-cp311-manylinux_2_28_x86_64",
+) -> None:
+    """Install files as a package, the way installers do; ``name`` as in file names."""
+    info = f"{name}-{version}.dist-info"
+    texts = {
+        f"{info}/METADATA": metadata(name, version, *(f"Requires-Dist: {r}" for r in requires)),
+        f"{info}/WHEEL": f"Wheel-Version: 1.0\nTag: {tag}\n",
+    }
+    members = {**files, **{path: text.encode() for path, text in texts.items()}}
+    members[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in members).encode()
+    for path, data in members.items():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_bytes(data)
