@@ -54,7 +54,11 @@ def of_rejected(rejected: Iterable[Rejected]) -> tuple[Obstacle, ...]:
     for one in rejected:
         groups.setdefault(_shape(one.reason), []).append(one)
     return tuple(
-        Obstacle(package="uv", versions=tuple(map(_chosen, group)), reason=group[0].reason)
+        Obstacle(
+            package=", ".join(group[0].chosen),
+            versions=tuple(_versions(one) for one in group),
+            reason=f"refused when relocked: {group[0].reason}",
+        )
         for group in groups.values()
     )
 
@@ -65,8 +69,8 @@ def stuck(rejected: Sequence[Rejected]) -> bool:
     return len(last) == SAME and len({_shape(one.reason) for one in last}) == 1
 
 
-def _chosen(rejected: Rejected) -> str:
-    return ", ".join(f"{name} {version}" for name, version in rejected.chosen.items())
+def _versions(rejected: Rejected) -> str:
+    return ", ".join(str(version) for version in rejected.chosen.values())
 
 
 def _shape(reason: str) -> str:

@@ -104,8 +104,7 @@ def addresses() -> tuple[str, str]:
     [
         ("openpi", "RTX 5090:4@570.133.07"),
         ("zonos", "B200@580.82.07"),
-        ("lobster", "RTX 5090@580.82.07"),
-        ("speaches", "GTX 1080 Ti@570.133.07"),
+        ("alphafold3", "RTX 5090:2@570.133.07"),
     ],
 )
 def test_a_real_project_moves_and_uv_accepts_its_lock(
