@@ -27,9 +27,9 @@ _LARGEST_DIRECTORY = 16 * 1024 * 1024
 """Bytes of the zip directory; the fullest known wheel has 3 MB."""
 _LARGEST_TEXT = 8 * 1024 * 1024
 """Bytes of a text member such as METADATA."""
-_LARGEST_MEMBER = 8 * 1024**3
-"""Bytes of one library, unpacked."""
-_LARGEST_SUM = 24 * 1024**3
+_LARGEST_MEMBER = 4 * 1024**3
+"""Bytes of one library, unpacked; the largest known has 2 GB."""
+_LARGEST_SUM = 12 * 1024**3
 """Bytes of all that is unpacked from one wheel."""
 _CHUNK = 4 * 1024 * 1024
 
