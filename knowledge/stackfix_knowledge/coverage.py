@@ -150,6 +150,10 @@ class LibraryCoverage:
         """Count the broad containers by what the card can do with them."""
         return _share(self.broad, card, toolkit)
 
+    def share_of_all(self, card: ComputeCapability, *, toolkit: Version | None = None) -> Share:
+        """Count all containers, those for some cards alone among them."""
+        return _share(self.containers, card, toolkit)
+
     def support(self, card: ComputeCapability, *, toolkit: Version | None = None) -> Support | None:
         """The verdict on this library; None: it is not judged.
 

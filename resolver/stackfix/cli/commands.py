@@ -12,6 +12,7 @@ COMMANDS = {
     "plan": ("stackfix.cli.plan", "Find the cheapest joint move of pins that supports the cards."),
     "apply": ("stackfix.cli.apply", "Write a plan to pyproject.toml and uv.lock, or take it back."),
     "host": ("stackfix.cli.host", "Show what this machine is: cards, driver, surroundings."),
+    "inspect": ("stackfix.cli.inspect", "Show which GPU code wheels and environments carry."),
     "explain": ("stackfix.cli.explain", "Explain a rule, or all that is known about a release."),
 }
 """Name -> module with a click command called `command`, and the line that `--help` shows."""

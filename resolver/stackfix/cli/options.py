@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["Choice", "format_option", "project_options", "target_options"]
+__all__ = ["Choice", "card_options", "format_option", "project_options", "target_options"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -65,7 +65,7 @@ _PROJECT = (
     click.option("--offline", is_flag=True, help="Use no network: caches and shipped facts only."),
 )
 
-_TARGET = (
+_CARDS = (
     click.option(
         "--target",
         "targets",
@@ -81,6 +81,10 @@ _TARGET = (
         metavar="FILE",
         help="A machine to support: the output of `stackfix host --format json` there. Repeatable.",
     ),
+)
+
+_TARGET = (
+    *_CARDS,
     click.option(
         "--platform",
         "platforms",
@@ -120,6 +124,11 @@ def _all_of(options: tuple[Callable[[Command], Command], ...]) -> Callable[[Comm
 def project_options(command: Command) -> Command:
     """`--project` and `--offline`."""
     return _all_of(_PROJECT)(command)
+
+
+def card_options(command: Command) -> Command:
+    """`--target` and `--host`: cards alone."""
+    return _all_of(_CARDS)(command)
 
 
 def target_options(command: Command) -> Command:

@@ -23,7 +23,9 @@ SCHEMA = 1
 
 def dump(document: Mapping[str, Any]) -> str:
     """The text of a document, one key a line, with a newline at the end."""
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    # Half of a surrogate pair, as in a file name that is no text, stays as JSON's own escape.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def schema(name: str) -> dict[str, Any]:

@@ -1,0 +1,102 @@
+"""`stackfix inspect`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stackfix.cli.failures import BAD_INPUT, FINDINGS, one_line
+from stackfix.cli.options import card_options, format_option
+
+if TYPE_CHECKING:
+    from stackfix.targets.target import Target
+    from stackfix_knowledge.graph import Graph
+    from stackfix_knowledge.measure.errors import MeasureError
+    from stackfix_knowledge.measure.inspect import Inspected
+
+__all__ = ["command"]
+
+
+@click.command("inspect")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
+@card_options
+@format_option
+def command(
+    paths: tuple[Path, ...], targets: tuple[str, ...], hosts: tuple[Path, ...], output_format: str
+) -> int:
+    """Show which GPU code binaries carry, and on which cards it runs.
+
+    PATH is a wheel, an environment or any other folder, or one shared library. Files are read
+    and never run. With --target or --host, also says whether each package suits those cards.
+
+    Exit code: 0 fine, 1 something does not run on a target, 2 a PATH that cannot be read.
+    """
+    from stackfix.inspection import judge_inspected
+    from stackfix.report.console import progress
+    from stackfix.rules.judge import errors
+    from stackfix_knowledge.graph import Graph
+
+    graph = Graph.load()
+    cards = _cards(targets, hosts, graph)
+    with progress(quiet=output_format == "json") as tell:
+        tell("reading libraries")
+        packages, faults, unusable = _inspect(paths)
+    findings = judge_inspected(packages, cards, graph)
+    if output_format == "json":
+        from stackfix.report.inspection import inspection_document
+        from stackfix.report.json import dump
+
+        document = inspection_document(packages, [*faults, *unusable], cards, findings, graph)
+        click.echo(dump(document), nl=False)
+    elif packages or len(unusable) < len(paths):
+        from stackfix.report.console import output_console
+        from stackfix.report.inspection_text import show_inspection
+
+        show_inspection(output_console(), packages, cards, findings)
+    for fault in (*faults, *unusable):
+        click.echo(one_line(str(fault)), err=True)
+    if unusable:
+        return BAD_INPUT
+    return FINDINGS if errors(findings) else 0
+
+
+def _cards(targets: Sequence[str], hosts: Sequence[Path], graph: Graph) -> tuple[Target, ...]:
+    if not targets and not hosts:
+        return ()
+    from stackfix.cli.asking import machine
+    from stackfix.targets.select import select_targets
+
+    return select_targets(
+        named=targets,
+        hosts=hosts,
+        settings={},
+        project_file=Path("pyproject.toml"),
+        gpus=graph.gpus,
+        machine=lambda: machine(graph),
+    ).targets
+
+
+def _inspect(
+    paths: Sequence[Path],
+) -> tuple[list[Inspected], list[MeasureError], list[MeasureError]]:
+    """What was found, what could not be read below the paths, and which paths could not."""
+    import os
+
+    from stackfix_knowledge.measure.errors import MeasureError
+    from stackfix_knowledge.measure.inspect import inspect_path
+
+    packages: list[Inspected] = []
+    faults: list[MeasureError] = []
+    unusable: list[MeasureError] = []
+    for path in dict.fromkeys(paths):
+        try:
+            found = inspect_path(path, processes=min(os.cpu_count() or 1, 4))
+        except MeasureError as fault:
+            unusable.append(fault)
+            continue
+        packages += found.packages
+        faults += found.faults
+    return packages, faults, unusable
