@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping
 
 from packaging.version import Version
 
+from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.measure.elf import read_elf
 from stackfix_knowledge.measure.members import Members
 
-__all__ = ["LANGUAGE_TOOLKITS", "STATEMENTS", "jax_builds", "stated_cuda"]
+__all__ = ["FIRST_TOOLKITS", "LANGUAGE_TOOLKITS", "STATEMENTS", "jax_builds", "stated_cuda"]
 
-LANGUAGE_TOOLKITS: Mapping[tuple[int, int], str] = {
+LANGUAGE_TOOLKITS: Mapping[tuple[int, int] | None, str] = {
     (7, 4): "11.4", (7, 5): "11.5", (7, 6): "11.6", (7, 7): "11.7", (7, 8): "11.8",
     (8, 0): "12.0", (8, 1): "12.1", (8, 2): "12.2", (8, 3): "12.3", (8, 4): "12.4",
     (8, 5): "12.5", (8, 6): "12.7", (8, 7): "12.8", (8, 8): "12.9",
@@ -24,6 +25,18 @@ LANGUAGE_TOOLKITS: Mapping[tuple[int, int], str] = {
 
 Source: PTX ISA, release history, and for 9.3 and 9.4 the cuRAND wheels of CUDA 13.3 and 13.4.
 12.6 writes the language of 12.5.
+"""
+
+FIRST_TOOLKITS: Mapping[ComputeCapability, str] = {
+    ComputeCapability.parse(card): toolkit
+    for card, toolkit in {
+        "8.9": "11.8", "9.0": "11.8", "10.0": "12.8", "10.1": "12.8", "12.0": "12.8",
+        "10.3": "12.9", "12.1": "12.9", "11.0": "13.0",
+    }.items()
+}  # fmt: skip
+"""The first toolkit whose compiler knows a card.
+
+Source: PTX assemblers of the nvidia-cuda-nvcc wheels, as the facts about those have them.
 """
 
 STATEMENTS = {

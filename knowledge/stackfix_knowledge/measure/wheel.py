@@ -12,7 +12,12 @@ from packaging.version import Version
 from stackfix_knowledge.coverage import Coverage
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.measure.archive import is_library
-from stackfix_knowledge.measure.builds import LANGUAGE_TOOLKITS, jax_builds, stated_cuda
+from stackfix_knowledge.measure.builds import (
+    FIRST_TOOLKITS,
+    LANGUAGE_TOOLKITS,
+    jax_builds,
+    stated_cuda,
+)
 from stackfix_knowledge.measure.elf import is_elf
 from stackfix_knowledge.measure.errors import MeasureError
 from stackfix_knowledge.measure.library import MeasuredLibrary, measure_library
@@ -41,6 +46,8 @@ _SYSTEM = re.compile(
 
 _LARGEST_PTXAS = 512 * 1024 * 1024
 """Bytes of a PTX assembler; the largest known has 50 MB."""
+
+_MAJOR_IN_NAME = re.compile(r"-cu(?:da)?(1[1-9])x?$")
 
 _SONAME_MAJOR = re.compile(r"libcudart\.so\.(\d+)(\.0)?")
 
@@ -89,7 +96,7 @@ def measure_binaries(
             raise
         faults.append(fault)
         stated, builds = None, {}
-    cuda = stated or builds.pop("cuda", None) or fact.cuda or _cuda_from_code(binaries)
+    cuda = stated or builds.pop("cuda", None) or fact.cuda or _cuda_from_code(fact.file, binaries)
     return replace(
         fact,
         cuda=cuda,
@@ -200,15 +207,23 @@ def _cuda_from_names(name: str, version: Version, pinned: Mapping[str, Version])
     return None
 
 
-def _cuda_from_code(binaries: Binaries) -> Version | None:
-    """The toolkit of the newest PTX, else of the runtime it needs; None where several are."""
+def _cuda_from_code(file: str, binaries: Binaries) -> Version | None:
+    """The oldest toolkit that can have built it; None where nothing tells, or several did.
+
+    That is the newest of: the one that its PTX needs, the first that knew the newest card that
+    it has code for, the runtime that it needs, and the major in its name.
+    """
     runtimes = {found[1] for name in binaries.needs if (found := _SONAME_MAJOR.fullmatch(name))}
     if len(runtimes) > 1:
         return None
-    toolkit = LANGUAGE_TOOLKITS.get(binaries.ptx_version) if binaries.ptx_version else None
-    if toolkit:
-        return Version(toolkit)
-    return Version(runtimes.pop()) if runtimes else None
+    told = list(runtimes)
+    if binaries.ptx_version in LANGUAGE_TOOLKITS:
+        told.append(LANGUAGE_TOOLKITS[binaries.ptx_version])
+    for image in binaries.coverage.architectures():
+        told += [FIRST_TOOLKITS[image.capability]] if image.capability in FIRST_TOOLKITS else []
+    if named := _MAJOR_IN_NAME.search(parse_wheel_filename(file)[0]):
+        told.append(named[1])
+    return max(map(Version, told), default=None)
 
 
 def _toolkit(version: Version) -> Version:

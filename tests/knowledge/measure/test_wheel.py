@@ -133,6 +133,43 @@ def test_without_ptx_the_runtime_it_needs_tells_the_major(tmp_path: Path) -> Non
     assert measured(tmp_path, data, "x-1-py3-none-any.whl").cuda == Version("13")
 
 
+@pytest.mark.parametrize(
+    ("code", "file", "cuda"),
+    [
+        ("sm_80 sm_120", "x-1-py3-none-any.whl", "12.8"),
+        ("sm_80 sm_121", "x-1-py3-none-any.whl", "12.9"),
+        ("sm_80 sm_110", "x-1-py3-none-any.whl", "13.0"),
+        ("sm_80 sm_86", "x-1-py3-none-any.whl", None),
+        ("sm_80 sm_86", "x_cu12-1-py3-none-any.whl", "12"),
+        ("sm_80 sm_86", "cupy_cuda13x-1-py3-none-any.whl", "13"),
+    ],
+)
+def test_without_ptx_the_newest_card_and_the_name_tell(
+    tmp_path: Path, code: str, file: str, cuda: str | None
+) -> None:
+    name = file.partition("-")[0]
+    data = wheel(
+        {
+            f"{name}/lib.so": elf({".nv_fatbin": fatbin(code)}),
+            f"{name}-1.dist-info/METADATA": metadata(name, "1"),
+        }
+    )
+    assert measured(tmp_path, data, file).cuda == (Version(cuda) if cuda else None)
+
+
+def test_ptx_of_an_old_language_does_not_hide_a_newer_toolkit(tmp_path: Path) -> None:
+    """cuFFT 11.3.3.83 of CUDA 12.8 carries PTX that 11.8 could have written."""
+    code = fatbin("sm_50 compute_50", "sm_100", ptx=(7, 8))
+    data = wheel(
+        {
+            "nvidia/cufft/lib/libcufft.so.11": elf({".ldata": code}),
+            "nvidia_cufft_cu12-11.3.3.83.dist-info/METADATA": metadata("nvidia-cufft-cu12", "1"),
+        }
+    )
+    fact = measured(tmp_path, data, "nvidia_cufft_cu12-11.3.3.83-py3-none-any.whl")
+    assert fact.cuda == Version("12.8")
+
+
 def test_a_wheel_for_several_runtimes_has_no_one_toolkit(tmp_path: Path) -> None:
     code = {".nv_fatbin": fatbin("sm_80 sm_90 compute_90")}
     data = wheel(
