@@ -65,6 +65,7 @@ def request_of(
     strategy: str = Strategy.LEAST_CHANGE,
     keep: tuple[str, ...] = (),
     require: tuple[str, ...] = (),
+    allow_override: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Request, Selected]:
     """The request, and who named its targets. Raises what naming targets can raise."""
@@ -88,6 +89,7 @@ def request_of(
         strategy=Strategy(strategy),
         keep=keep,
         require=require,
+        allow_override=allow_override,
         progress=progress,
         offline=choice.offline,
     )

@@ -44,7 +44,7 @@ def _names(
 
 
 def planning_options(command: Command) -> Command:
-    """`--strategy`, `--keep`, `--require`."""
+    """`--strategy`, `--keep`, `--require`, `--allow-override`."""
     for option in (
         click.option(
             "--require",
@@ -59,6 +59,12 @@ def planning_options(command: Command) -> Command:
             callback=_names,
             metavar="PACKAGE",
             help="This package must stay at its locked version. Repeatable.",
+        ),
+        click.option(
+            "--allow-override",
+            is_flag=True,
+            help="As a last resort, override a framework's exact pin of cuDNN or NCCL within its"
+            " major: outside what the framework was tested with.",
         ),
         click.option(
             "--strategy",

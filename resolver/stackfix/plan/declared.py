@@ -77,13 +77,15 @@ def world(
     demands: Iterable[Demand],
     *,
     overrides: bool = True,
+    relaxed: frozenset[str] = frozenset(),
     indexes: frozenset[str] = frozenset(),
 ) -> World:
     """The world to solve in: the project's demands, those of packages that stay, and holds.
 
     Requirements of the project on packages of the stack ask only that the package is there: their
     version limits are edited when the solution needs it. With `overrides` False, the project's
-    overrides on packages of the stack are set aside.
+    overrides on packages of the stack are set aside. Exact pins on `relaxed` libraries hold
+    within their major only.
     """
     asked = _split(request, ground)
     return World(
@@ -100,6 +102,7 @@ def world(
             for text in request.require
             for demand in _requirement(text)
         },
+        relaxed=relaxed,
         indexes=indexes,
     )
 

@@ -5,7 +5,7 @@ would otherwise bring a fault back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -57,6 +57,7 @@ def edits_for(
     ]
     edits += _without_overrides(project, world, versions)
     edits += _indexed(project, world, versions)
+    edits += _overridden(project, world, versions)
     return tuple(edits)
 
 
@@ -134,3 +135,21 @@ def _indexed(project: Project, world: World, versions: Mapping[str, Version]) ->
         yield editing.add_source(project, name, known or label, why=why)
         if not any(_written(project, name)):
             yield editing.add_constraint(project, f"{name}=={version.public}", why=why)
+
+
+def _overridden(project: Project, world: World, versions: Mapping[str, Version]) -> Iterator[Edit]:
+    """Overrides for libraries that the solution has at another version than a framework pins."""
+    if not world.relaxed:
+        return
+    strict = Domain(replace(world, relaxed=frozenset()))
+    for name, version in versions.items():
+        for demand in strict.demands(name, version, world.graph.release(name, version)):
+            chosen = versions.get(demand.key)
+            if demand.key not in world.relaxed or chosen is None:
+                continue
+            if not demand.specifier.contains(chosen, prereleases=True):
+                why = (
+                    f"{demand.origin} was tested with {demand.key}{demand.specifier}; "
+                    f"take this out when {name} moves"
+                )
+                yield editing.add_override(project, f"{demand.key}=={chosen.public}", why=why)

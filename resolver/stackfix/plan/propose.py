@@ -26,6 +26,10 @@ from stackfix_lockfiles.relock import IndexUnreachable
 
 __all__ = ["propose"]
 
+OVERRIDABLE = (("nccl",), ("cudnn",), ("nccl", "cudnn"))
+"""Libraries whose interface is stable within a major and that frameworks pin without extras, in
+the order in which their pins are given up."""
+
 ATTEMPTS = 12
 """Combinations handed to uv before the search gives up; each costs a relock."""
 
@@ -118,6 +122,11 @@ def _scenes(case: Case, found: Limits) -> Iterator[World]:
     if request.strategy is not Strategy.SAME_INDEX:
         names = frozenset(request.graph.indexes.names())
         yield world(request, case.before, found.demands, overrides=False, indexes=names)
+    if request.allow_override:
+        packages = request.graph.packages
+        for libraries in OVERRIDABLE:
+            relaxed = frozenset(p.name for what in libraries for p in packages.providing(what))
+            yield world(request, case.before, found.demands, overrides=False, relaxed=relaxed)
 
 
 def _named(combination: Found, scene: World) -> str:

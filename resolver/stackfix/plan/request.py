@@ -42,6 +42,12 @@ class Request:
     strategy: Strategy = Strategy.LEAST_CHANGE
     keep: tuple[str, ...] = ()
     require: tuple[str, ...] = ()
+    allow_override: bool = False
+    """Whether a framework's exact pin of cuDNN or NCCL may be overridden, as a last resort."""
+    why: tuple[str, ...] = ()
+    """Packages whose move shall be explained."""
+    why_not: tuple[str, ...] = ()
+    """Requirement strings: why the plan does not take such a version."""
     offline: bool = False
     progress: Callable[[str], None] | None = None
 

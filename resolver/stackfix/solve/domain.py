@@ -22,7 +22,7 @@ from stackfix_knowledge.couplings import Collision, Coupling, Relation
 from stackfix_knowledge.indexes import IndexTable
 from stackfix_knowledge.release import Release, WheelFact
 
-__all__ = ["Choice", "Domain"]
+__all__ = ["Choice", "Domain", "within_major"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +206,15 @@ class Domain:
             if requires is None and version.local is not None:
                 requires = self._public_requires(name, version, platform)
             for requirement in self._world.applying(requires or (), {platform}, extra):
-                yield from Demand.of(requirement, origin, unmoved=unmoved)
+                for demand in Demand.of(requirement, origin, unmoved=unmoved):
+                    yield self._relaxed(demand)
+
+    def _relaxed(self, demand: Demand) -> Demand:
+        """The demand; an exact pin that may be overridden holds within its major only."""
+        if demand.key not in self._world.relaxed:
+            return demand
+        major = within_major(demand.specifier)
+        return demand if major is None else replace(demand, specifier=major)
 
     def _public_requires(self, name: str, version: Version, platform: str) -> tuple[str, ...]:
         """What a build of another index asks, as far as the default index's build tells.
@@ -245,6 +253,15 @@ class Domain:
             if not (specifier.is_subset(fits)):
                 specifier &= fits
         return replace(demand, specifier=specifier)
+
+
+def within_major(specifier: SpecifierSet) -> SpecifierSet | None:
+    """The major of an exact pin, as a range; None where the specifier is no exact pin."""
+    clauses = list(specifier)
+    if len(clauses) != 1 or clauses[0].operator != "==" or clauses[0].version.endswith("*"):
+        return None
+    major = Version(clauses[0].version).major
+    return SpecifierSet(f">={major},<{major + 1}")
 
 
 def _partners(coupling: Coupling, version: Version) -> SpecifierSet:

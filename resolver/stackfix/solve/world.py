@@ -100,6 +100,8 @@ class World:
     """Lowest Python that the project supports, "3.11"."""
     required: Mapping[str, SpecifierSet] = field(default_factory=dict)
     """What the user asked for with `--require`."""
+    relaxed: frozenset[str] = frozenset()
+    """Libraries whose exact pins may be overridden within their major."""
     indexes: frozenset[str] = frozenset()
     """Names of PyTorch indexes whose builds are candidates."""
 
