@@ -66,6 +66,8 @@ def request_of(
     keep: tuple[str, ...] = (),
     require: tuple[str, ...] = (),
     allow_override: bool = False,
+    why: tuple[str, ...] = (),
+    why_not: tuple[str, ...] = (),
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Request, Selected]:
     """The request, and who named its targets. Raises what naming targets can raise."""
@@ -90,6 +92,8 @@ def request_of(
         keep=keep,
         require=require,
         allow_override=allow_override,
+        why=why,
+        why_not=why_not,
         progress=progress,
         offline=choice.offline,
     )

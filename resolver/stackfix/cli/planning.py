@@ -61,6 +61,20 @@ def planning_options(command: Command) -> Command:
             help="This package must stay at its locked version. Repeatable.",
         ),
         click.option(
+            "--why-not",
+            multiple=True,
+            callback=_requirements,
+            metavar="REQUIREMENT",
+            help='Say why the plan takes no such version, "torch==2.7.1". Repeatable.',
+        ),
+        click.option(
+            "--why",
+            multiple=True,
+            callback=_names,
+            metavar="PACKAGE",
+            help="Say why this package moves, and why not less. Repeatable.",
+        ),
+        click.option(
             "--allow-override",
             is_flag=True,
             help="As a last resort, override a framework's exact pin of cuDNN or NCCL within its"

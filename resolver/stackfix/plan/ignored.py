@@ -12,8 +12,9 @@ from packaging.utils import canonicalize_name
 from stackfix.rules.finding import Finding
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.pyproject import Pyproject
 
-__all__ = ["Ignored", "ignored", "kept"]
+__all__ = ["Ignored", "ignored", "ignored_in", "kept"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,16 +37,20 @@ class Ignored:
 
 def ignored(project: Project) -> tuple[Ignored, ...]:
     """The project's entries; InputError for one without a code or a reason."""
-    file = project.main
-    entries = project.tool_stackfix.get("ignore", [])
+    return ignored_in(project.main)
+
+
+def ignored_in(file: Pyproject) -> tuple[Ignored, ...]:
+    """The entries of a pyproject.toml; InputError for one without a code or a reason."""
+    entries = file.table("tool", "stackfix").get("ignore", [])
     if not isinstance(entries, list):
         raise file.fault(("tool", "stackfix", "ignore"), "expected an array of tables")
-    return tuple(_entry(project, index, entry) for index, entry in enumerate(entries))
+    return tuple(_entry(file, index, entry) for index, entry in enumerate(entries))
 
 
-def _entry(project: Project, index: int, entry: Any) -> Ignored:
+def _entry(file: Pyproject, index: int, entry: Any) -> Ignored:
     def fault(expected: str) -> InputError:
-        return project.main.fault(("tool", "stackfix", "ignore", index), expected)
+        return file.fault(("tool", "stackfix", "ignore", index), expected)
 
     if not isinstance(entry, Mapping):
         raise fault('expected a table such as { code = "SF102", reason = "…" }')

@@ -11,7 +11,7 @@ from stackfix.rules.finding import Finding
 from stackfix.targets.target import Target
 from stackfix_lockfiles.edits import Edit
 
-__all__ = ["Move", "NextStep", "Obstacle", "Plan", "Selection", "Status"]
+__all__ = ["Answer", "Move", "NextStep", "Obstacle", "Plan", "Selection", "Status"]
 
 
 class Status(StrEnum):
@@ -63,6 +63,17 @@ class Obstacle:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The answer to one `--why` or `--why-not`."""
+
+    question: str
+    """ "why torch", "why not torch==2.7.1"."""
+    lines: tuple[str, ...]
+    obstacles: tuple[Obstacle, ...] = ()
+    """Versions in question that cannot be taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NextStep:
     """A further step that would clear warnings: offered, or refused with the reason."""
 
@@ -104,5 +115,7 @@ class Plan:
     """sha256 of each file read for the plan when it was made; None: it did not exist."""
     diff: str = ""
     """Unified diff of pyproject files (the lock's is told by the moves)."""
+    answers: tuple[Answer, ...] = ()
+    """To what was asked with `--why` and `--why-not`."""
     tried: int = 0
     """Combinations of framework versions looked at."""

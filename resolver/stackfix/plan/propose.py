@@ -17,6 +17,7 @@ from stackfix.plan.obstacles import stuck
 from stackfix.plan.plan import Plan
 from stackfix.plan.request import Request, Strategy
 from stackfix.plan.sites import ground
+from stackfix.plan.why import answers
 from stackfix.rules.judge import errors
 from stackfix.solve.domain import Domain
 from stackfix.solve.search import Failure, Found, Search
@@ -41,6 +42,16 @@ def propose(request: Request) -> Plan:
         InputError: the project, its lock or the selection is broken.
         IndexUnreachable, RelockRefused: uv could not lock the project at all.
     """
+    plan = _proposed(request)
+    if not (request.why or request.why_not) or not plan.gpu_packages:
+        return plan
+    case = _case(request)
+    scene = world(request, case.before, _limits(case).demands)
+    told = answers(scene, request.why, request.why_not, plan.moves, plan.findings)
+    return replace(plan, answers=told)
+
+
+def _proposed(request: Request) -> Plan:
     case = _case(request)
     if not case.before.gpu_packages:
         return outcome.no_gpu(case)

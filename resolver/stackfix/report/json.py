@@ -65,6 +65,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
             for obstacle in plan.obstacles
         ],
         "lifts": list(plan.lifts),
+        "answers": [asdict(answer) for answer in plan.answers],
         "warnings": list(plan.warnings),
         "gpu_packages": plan.gpu_packages,
         "unknown": list(plan.unknown),

@@ -58,6 +58,7 @@ def _parts(plan: Plan, origin: str | None) -> Iterator[RenderableType]:
     else:
         yield from _findings(plan, plan.findings, "Wrong now")
         yield from _obstacles(plan)
+    yield from _answers(plan)
     yield from _footnotes(plan)
 
 
@@ -163,6 +164,18 @@ def _obstacles(plan: Plan) -> Iterator[RenderableType]:
     if plan.lifts:
         yield _heading("What would open a way")
         yield _indented(plain("\n".join(f"· {lift}" for lift in plan.lifts), style="green"))
+
+
+def _answers(plan: Plan) -> Iterator[RenderableType]:
+    for answer in plan.answers:
+        yield _heading(answer.question.capitalize())
+        for line in answer.lines:
+            yield _indented(plain(line))
+        table = _grid()
+        for obstacle in answer.obstacles:
+            table.add_row(plain(_versions(obstacle), style="bold"), plain(obstacle.reason))
+        if table.rows:
+            yield _indented(table)
 
 
 def _versions(obstacle: Obstacle) -> str:

@@ -42,6 +42,7 @@ class Domain:
         self._choices: dict[str, tuple[Choice, ...]] = {}
         self._demands: dict[tuple[str, Version], tuple[Demand, ...]] = {}
         self._admitted: dict[tuple[str, SpecifierSet], frozenset[Version]] = {}
+        self._costs: dict[str, dict[Version, Cost]] = {}
         self._refused: dict[str, dict[Version, str]] = {}
         self._faults: dict[tuple[str, Version], list[Finding]] = {}
 
@@ -60,6 +61,11 @@ class Domain:
             versions = [choice.version for choice in self.choices(name)]
             found = self._admitted[key] = frozenset(specifier.filter(versions, prereleases=True))
         return found
+
+    def costs(self, name: str) -> dict[Version, Cost]:
+        """The cost of every version that was looked at, refused ones included."""
+        self.choices(name)
+        return self._costs.get(name, {})
 
     def refused(self, name: str) -> dict[Version, str]:
         """Versions that can't be chosen, each with the reason in words."""
@@ -115,6 +121,7 @@ class Domain:
     def _sorted(
         self, choices: list[Choice], refused: dict[Version, str], name: str
     ) -> Iterator[Choice]:
+        self._costs.setdefault(name, {}).update({c.version: c.cost for c in choices})
         for choice in sorted(choices, key=lambda c: c.cost):
             faults = errors(self.findings(name, choice.version))
             if faults:
