@@ -1,19 +1,30 @@
-"""Applying edits to a file's text, and reading back what came out."""
+"""Applying edits to a file's text with tomlkit, and reading back what came out."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from stackfix_lockfiles import _splice
+import tomlkit
+from tomlkit import TOMLDocument as Document
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT, Array, InlineTable, String, Table
+
+from stackfix_lockfiles import _arrays, _document, _inline
 from stackfix_lockfiles._edit import Edit, EditKind
-from stackfix_lockfiles._source import Node, SourceMap
-from stackfix_lockfiles._specifier import is_url, respecified, specifier_of
 from stackfix_lockfiles._toml import loads
 from stackfix_lockfiles.errors import InputError
 
 __all__ = ["apply_to_text"]
+
+Values = dict[str, Any]
+
+_UNEXPECTED = (
+    *(TOMLKitError, ValueError, LookupError, TypeError, AttributeError),
+    *(AssertionError, RuntimeError, StopIteration),
+)
+"""What an unusual layout makes tomlkit, or the changes built on it, raise."""
 
 
 def apply_to_text(text: str, edits: Iterable[Edit], name: str) -> str:
@@ -26,21 +37,15 @@ def apply_to_text(text: str, edits: Iterable[Edit], name: str) -> str:
     for edit in edits:
         before = loads(text, name)
         try:
-            changed = _APPLY[edit.kind](text, edit)
-            wanted = copy.deepcopy(before)
-            _EXPECT[edit.kind](wanted, edit)
-            exact = loads(changed, name) == wanted
-        except (InputError, ValueError, LookupError, TypeError, AttributeError) as error:
-            if isinstance(error, _Gone):
-                raise InputError(name, error.expected, place=edit.table, line=edit.line) from None
-            exact = False
-        if not exact:
-            raise InputError(name, _by_hand(edit), place=edit.table, line=edit.line)
-        text = changed
+            text = _applied(text, before, edit)
+        except _Gone as gone:
+            raise InputError(name, gone.expected, place=edit.table, line=edit.line) from None
+        except (InputError, *_UNEXPECTED) as error:
+            raise InputError(name, _by_hand(edit), place=edit.table, line=edit.line) from error
     return text
 
 
-class _Gone(LookupError):
+class _Gone(Exception):
     """The file does not hold what the edit replaces."""
 
     def __init__(self, expected: str) -> None:
@@ -55,6 +60,40 @@ def _by_hand(edit: Edit) -> str:
     return f"expected a layout that can be edited; please write {what!r} by hand"
 
 
+def _applied(text: str, before: Values, edit: Edit) -> str:
+    wanted = copy.deepcopy(before)
+    _EXPECT[edit.kind](wanted, edit)
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    windows = text.count("\r\n") == text.count("\n") > 0
+    plain = text.removeprefix(mark)
+    if windows:  # tomlkit keeps these line ends, but does not add any
+        plain = plain.replace("\r\n", "\n")
+    if edit.old is None and not plain.endswith("\n"):
+        plain += "\n"
+    document = tomlkit.parse(plain)
+    if tomlkit.dumps(document) != plain:
+        raise ValueError("tomlkit would change what is not edited")
+    span = _APPLY[edit.kind](document, before, edit)
+    changed = tomlkit.dumps(document)
+    if span is not None and not _differs_in(span, plain, changed):
+        raise ValueError("more than the edited string would change")
+    changed = mark + (changed.replace("\n", "\r\n") if windows else changed)
+    if loads(changed, "the result") != wanted:
+        raise ValueError("the result would not say what was meant")
+    return changed
+
+
+def _differs_in(span: tuple[str, str], text: str, changed: str) -> bool:
+    """Whether the one difference is that the first of `span` became the second."""
+    old, new = span
+    pairs = enumerate(zip(text, changed, strict=False))
+    first = next((at for at, (one, other) in pairs if one != other), len(text))
+    return any(
+        text.startswith(old, at) and text[:at] + new + text[at + len(old) :] == changed
+        for at in range(max(0, first - len(old)), first + 1)
+    )
+
+
 def _position(values: list[Any], edit: Edit) -> int:
     """Return where the old value is; of equal ones, that nearest to where it was."""
     found = [index for index, value in enumerate(values) if value == edit.old]
@@ -63,54 +102,8 @@ def _position(values: list[Any], edit: Edit) -> int:
     return min(found, key=lambda index: abs(index - (edit.index or 0)))
 
 
-def _requirement(text: str, edit: Edit) -> str:
-    node = SourceMap(text).find(*edit.keys)
-    comment = " ".join(edit.why.split()) if edit.comment else None
-    if comment is not None and not comment.isprintable():
-        comment = None
-    if edit.old is None:
-        item = _splice.quoted(str(edit.new))
-        if node is not None:
-            return _splice.append_item(text, edit.keys, _like(text, node, str(edit.new)), comment)
-        value = f"[{item}]"
-        if comment:
-            end = _splice.newline(text)
-            value = f"[{end}    {item},  # {comment}{end}]"
-        return _splice.insert_key(text, edit.keys[:-1], edit.keys[-1], value)
-    position = _position(_array(loads(text, "text"), edit.keys), edit)
-    if edit.new is None:
-        return _splice.remove_item(text, edit.keys, position)
-    if node is None:
-        raise _Gone(f"expected {edit.old!r}, which is not there: the file changed since")
-    token = node.children[str(position)]
-    old = text[token.start : token.end]
-    return _splice.replace_span(text, token.start, token.end, _rewritten(old, edit))
-
-
-def _like(text: str, array: Node, value: str) -> str:
-    """Quote as the array's last string is quoted."""
-    strings = [child for child in array.children.values() if child.shape == "string"]
-    like = text[strings[-1].start : strings[-1].end] if strings else '"'
-    return _splice.requoted(value, like)
-
-
-def _rewritten(token: str, edit: Edit) -> str:
-    """Return the string token with the new value: only the specifier changes where it can."""
-    width = 3 if token.startswith(('"""', "'''")) else 1
-    new = str(edit.new)
-    if not is_url(new):
-        try:
-            inner = respecified(token[width:-width], specifier_of(new))
-            rewritten = token[:width] + inner + token[-width:]
-            if loads(f"value = {rewritten}", "value")["value"] == new:
-                return rewritten
-        except (ValueError, InputError):
-            pass
-    return _splice.requoted(new, token)
-
-
-def _array(document: dict[str, Any], keys: tuple[str, ...]) -> list[Any]:
-    value: Any = document
+def _array(values: Values, keys: tuple[str, ...]) -> list[Any]:
+    value: Any = values
     for key in keys:
         value = value[key] if isinstance(value, dict) and key in value else None
         if value is None:
@@ -118,79 +111,137 @@ def _array(document: dict[str, Any], keys: tuple[str, ...]) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _index(text: str, edit: Edit) -> str:
-    node = SourceMap(text).find(*edit.keys)
-    if node is not None and node.shape == "array":
-        return _splice.append_item(text, edit.keys, str(edit.new), None)
-    table = loads(f"table = {edit.new}", "index")["table"]
-    lines = [f"{key} = {_splice.inline_value(value)}" for key, value in table.items()]
-    return _splice.append_table(text, edit.keys, lines)
-
-
-def _source(text: str, edit: Edit) -> str:
-    package, new = str(edit.package), str(edit.new)
-    source = SourceMap(text)
-    node = source.find(*edit.keys, package)
-    if node is None:
-        return _splice.insert_key(text, edit.keys, package, new)
-    if edit.old is not None:
-        places = [node, *node.children.values()]
-        for place in places:
-            if text[place.start : place.end] == edit.old:
-                return _splice.replace_span(text, place.start, place.end, new)
-        raise _Gone(f"expected {edit.old!r}, which is not there: the file changed since")
-    if node.shape == "array":
-        return _splice.append_item(text, (*edit.keys, package), new, None)
-    end = _splice.newline(text)
-    both = f"[{end}    {text[node.start : node.end]},{end}    {new},{end}]"
-    return _splice.replace_span(text, node.start, node.end, both)
-
-
-def _expect_requirement(document: dict[str, Any], edit: Edit) -> None:
-    table = document
-    for key in edit.keys[:-1]:
-        table = table.setdefault(key, {})
-    items = table.setdefault(edit.keys[-1], [])
+def _requirement(document: Document, before: Values, edit: Edit) -> tuple[str, str] | None:
+    place = _document.find(document, edit.keys)
+    array = tomlkit.array() if place is None else place.item
+    if not isinstance(array, Array):
+        raise TypeError("no array")
     if edit.old is None:
-        items.append(edit.new)
-        return
-    position = _position(items, edit)
+        comment = " ".join(edit.why.split()) if edit.comment else ""
+        like = [item for item in array if isinstance(item, String)][-1:]
+        new = _arrays.string(str(edit.new), *like)
+        _arrays.append(array, new, comment if comment.isprintable() else "")
+        if place is None:
+            _document.add_key(document, edit.keys[:-1], edit.keys[-1], array.as_string())
+        return None
+    position = _position(_array(before, edit.keys), edit)
     if edit.new is None:
-        del items[position]
+        del array[position]
+        return None
+    old, new = array[position], _arrays.string(edit.new, array[position])
+    array[position] = new
+    return old.as_string(), new.as_string()
+
+
+def _index(document: Document, _: Values, edit: Edit) -> None:
+    new = str(edit.new)
+    place, parent = (_document.find(document, keys) for keys in (edit.keys, edit.keys[:-1]))
+    if place is not None and isinstance(place.item, Array):
+        _arrays.append(place.item, tomlkit.value(new))
+    elif parent is not None and parent.section is None:
+        _document.add_key(document, edit.keys[:-1], edit.keys[-1], f"[{new}]")
     else:
-        items[position] = edit.new
+        _document.add_table(document, edit.keys, _lines(new), several=True)
 
 
-def _expect_index(document: dict[str, Any], edit: Edit) -> None:
-    table = document
-    for key in edit.keys[:-1]:
-        table = table.setdefault(key, {})
-    table.setdefault(edit.keys[-1], []).append(loads(f"table = {edit.new}", "index")["table"])
-
-
-def _expect_source(document: dict[str, Any], edit: Edit) -> None:
-    table = document
-    for key in edit.keys:
-        table = table.setdefault(key, {})
-    new = loads(f"table = {edit.new}", "source")["table"]
-    present = table.get(str(edit.package))
-    if present is None:
-        table[str(edit.package)] = new
+def _source(document: Document, before: Values, edit: Edit) -> None:
+    new, package = str(edit.new), str(edit.package)
+    place = _document.find(document, (*edit.keys, package))
+    if place is None:
+        _document.add_key(document, edit.keys, package, new)
     elif edit.old is None:
-        table[str(edit.package)] = [*(present if isinstance(present, list) else [present]), new]
-    elif present == (old := loads(f"table = {edit.old}", "source")["table"]):
-        table[str(edit.package)] = new
+        _beside(document, place, new)
     else:
+        _instead(place, _table(before, edit.keys)[package], edit)
+
+
+def _beside(document: Document, place: _document.Place, new: str) -> None:
+    """Add a source beside the one, or those, that a package has."""
+    if isinstance(place.item, Array):
+        _arrays.append(place.item, tomlkit.value(new))
+        return
+    if isinstance(place.item, InlineTable) or place.dotted:
+        inline = isinstance(place.item, InlineTable)
+        old = place.item.as_string() if inline else _inline.inline(place.item.unwrap())
+        _document.replace(place, tomlkit.value(f"[\n    {old},\n    {new},\n]"))
+        return
+    if isinstance(place.item, Table):
+        _document.replace(place, AoT([place.item]))
+    _document.add_table(document, place.path, _lines(new), several=True)
+
+
+def _instead(place: _document.Place, present: Any, edit: Edit) -> None:
+    """Replace a package's source: the only one, one of several, or all of them."""
+    old, new = _value(str(edit.old)), str(edit.new)
+    if present == old:
+        if isinstance(place.item, AoT):
+            raise TypeError("several sections to become one")
+        if place.section is not None:
+            _document.refill(place.section, _lines(new))
+        else:
+            _document.replace(place, tomlkit.value(new))
+    elif isinstance(place.item, AoT):
+        _document.refill(place.item.body[present.index(old)].value.body, _lines(new))
+    elif isinstance(place.item, Array):
+        place.item[present.index(old)] = tomlkit.value(new)
+
+
+def _value(text: str) -> Any:
+    return loads(f"value = {text}", "the edit")["value"]
+
+
+def _lines(table: str) -> str:
+    """Return the entries of an inline table as lines of a section."""
+    entries = _value(table).items()
+    return "".join(f"{_inline.key(key)} = {_inline.inline(value)}\n" for key, value in entries)
+
+
+def _table(values: Values, keys: tuple[str, ...]) -> Values:
+    for key in keys:
+        values = values.setdefault(key, {})
+    return values
+
+
+def _expect_requirement(values: Values, edit: Edit) -> None:
+    if edit.old is None:
+        _table(values, edit.keys[:-1]).setdefault(edit.keys[-1], []).append(edit.new)
+        return
+    items = _array(values, edit.keys)
+    position = _position(items, edit)
+    items[position : position + 1] = [] if edit.new is None else [edit.new]
+
+
+def _expect_index(values: Values, edit: Edit) -> None:
+    table = _table(values, edit.keys[:-1])
+    table.setdefault(edit.keys[-1], []).append(_value(str(edit.new)))
+
+
+def _expect_source(values: Values, edit: Edit) -> None:
+    table, package = _table(values, edit.keys), str(edit.package)
+    new, present = _value(str(edit.new)), table.get(package)
+    several = present if isinstance(present, list) else [present]
+    if edit.old is None:
+        table[package] = new if present is None else [*several, new]
+        return
+    old = _value(edit.old)
+    if present == old:
+        table[package] = new
+    elif isinstance(present, list) and old in present:
         present[present.index(old)] = new
+    else:
+        raise _Gone(f"expected {edit.old!r}, which is not there: the file changed since")
 
 
-_APPLY: dict[EditKind, Callable[[str, Edit], str]] = {
+_APPLY: Mapping[EditKind, Callable[[Document, Values, Edit], tuple[str, str] | None]] = {
     EditKind.REQUIREMENT: _requirement,
     EditKind.INDEX: _index,
     EditKind.SOURCE: _source,
 }
-_EXPECT: dict[EditKind, Callable[[dict[str, Any], Edit], None]] = {
+"""Change the document; the old and new text of a string that only was replaced."""
+
+_EXPECT: Mapping[EditKind, Callable[[Values, Edit], None]] = {
     EditKind.REQUIREMENT: _expect_requirement,
     EditKind.INDEX: _expect_index,
     EditKind.SOURCE: _expect_source,
 }
+"""Change the values as the edit means it."""

@@ -1,7 +1,8 @@
 """Edits of a project's files: made as data, shown to the user, applied to the text later.
 
-Only the edited string changes; comments, order, layout, quotes and line endings stay. Every change
-is read back: if the result does not say exactly what was meant, nothing is returned.
+tomlkit makes the change: comments, order, layout, quotes and line endings stay. Every change is
+read back: if the result does not say exactly what was meant, or if replacing a requirement would
+touch more than its string, nothing is returned.
 
 Constraints, overrides and sources go into the root's pyproject.toml even beside a uv.toml, because
 `uv lock` reads them from there only; an index goes into the uv.toml, which hides `[tool.uv]`'s.
@@ -15,9 +16,8 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
-from stackfix_lockfiles import _splice
-from stackfix_lockfiles._apply import apply_to_text
 from stackfix_lockfiles._edit import Edit, EditKind
+from stackfix_lockfiles._inline import inline
 from stackfix_lockfiles._specifier import is_url, respecified, specifier_of
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
@@ -183,7 +183,7 @@ def add_index(
         keys=keys,
         line=None,
         old=None,
-        new=_splice.inline_table(table),
+        new=inline(table),
         why=why,
         comment=bool(why),
     )
@@ -220,7 +220,7 @@ def add_source(
     scope = {"marker": marker, "extra": extra, "group": group}
     table: dict[str, object] = {"index": index}
     table.update((key, value) for key, value in scope.items() if value is not None)
-    wanted = _splice.inline_table(table)
+    wanted = inline(table)
     spelled = _spelling(home, package)
     line, old = _present_source(home, spelled, scope)
     return Edit(
@@ -261,11 +261,12 @@ def _present_source(
             return None, None
         if isinstance(value, list):
             path += (same[0],)
-    node = file.positions.find(*path)
-    if node is None or node.shape not in ("inline", "array"):
-        expected = f"expected the source of {package} as an inline table; edit it by hand"
-        raise file.fault(path, expected)
-    return file.positions.line(node.start), file.text[node.start : node.end]
+        value = entries[same[0]]
+    try:
+        return file.line(*path), inline(value)
+    except ValueError:
+        expected = f"expected strings in the source of {package}; edit it by hand"
+        raise file.fault(path, expected) from None
 
 
 def apply_edits(project: Project, edits: Iterable[Edit]) -> Mapping[Path, bytes]:
@@ -276,6 +277,8 @@ def apply_edits(project: Project, edits: Iterable[Edit]) -> Mapping[Path, bytes]
     Raises:
         InputError: a file no longer has what an edit replaces, or cannot be edited safely.
     """
+    from stackfix_lockfiles._apply import apply_to_text  # tomlkit: only where files are edited
+
     files: dict[Path, TomlFile] = {file.path: file for file in project.files}
     files[project.uv_config.file.path] = project.uv_config.file
     by_file: dict[Path, list[Edit]] = {}

@@ -11,7 +11,7 @@ from typing import Any, Self
 from packaging.utils import canonicalize_name
 
 from stackfix_lockfiles import _toml
-from stackfix_lockfiles._source import SourceMap
+from stackfix_lockfiles._lines import lines
 from stackfix_lockfiles._toml import Fault
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.requirement import DeclaredRequirement, IncludedGroup, parse_requirement
@@ -21,7 +21,7 @@ __all__ = ["Pyproject", "TomlFile"]
 
 @dataclass(frozen=True, kw_only=True)
 class TomlFile:
-    """A TOML file of the user's: values, exact text, positions."""
+    """A TOML file of the user's: values, exact text, lines."""
 
     path: Path
     """Relative to the workspace root."""
@@ -44,16 +44,12 @@ class TomlFile:
         return self.data.decode("utf-8")
 
     @cached_property
-    def positions(self) -> SourceMap:
-        """Where everything stands in `text`."""
-        return SourceMap(self.text)
+    def _lines(self) -> Mapping[tuple[str | int, ...], int]:
+        return lines(self.text)
 
     def line(self, *path: str | int) -> int | None:
         """Return the 1-based line of a value; None if there is no such value."""
-        node = self.positions.find(*path)
-        if node is None:
-            return None
-        return self.positions.line(node.start if node.key_start < 0 else node.key_start)
+        return self._lines.get(path)
 
     def table(self, *path: str) -> Mapping[str, Any]:
         """Return the table at `path`, an empty one if it is absent.

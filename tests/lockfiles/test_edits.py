@@ -152,11 +152,11 @@ def test_members_are_edited_in_their_own_file() -> None:
         ('[\n\t"a",\n\t"b"\n]', '[\n\t"a",\n\t"b",\n\t"new"\n]'),
         ('[\n  "a", # first\n]', '[\n  "a", # first\n  "new",\n]'),
         ('[\n  "a" # first\n]', '[\n  "a", # first\n  "new"\n]'),
-        ('[\n  "a",\n  # "b",\n]', '[\n  "a",\n  "new",\n  # "b",\n]'),
-        ('[\n  "a",\n  "b"]', '[\n  "a",\n  "b", "new"]'),
+        ('[\n  "a",\n  # "b",\n]', '[\n  "a",\n  # "b",\n  "new",\n]'),
+        ('[\n  "a",\n  "b"]', '[\n  "a",\n  "b",\n  "new"]'),
         ('[\n  "a", "b",\n]', '[\n  "a", "b",\n  "new",\n]'),
         ('["a",\n "b",\n]', '["a",\n "b",\n "new",\n]'),
-        ('[\n  "a"\n  , "b"\n]', '[\n  "a"\n  , "b",\n  "new"\n]'),
+        ('[\n  "a"\n  , "b"\n]', '[\n  "a"\n  , "b", "new"\n]'),
     ],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["unix", "windows"])
@@ -240,7 +240,7 @@ def test_a_constraint_of_the_same_package_and_marker_is_replaced(tmp_path: Path)
         ('["a==1", "b"]', '["b"]'),
         ('["b", "a==1"]', '["b"]'),
         ('["b", "a==1", "c"]', '["b", "c"]'),
-        ('["b", "a==1",]', '["b", ]'),
+        ('["b", "a==1",]', '["b"]'),
         ('[\n  "a==1",  # gone with it\n  "b",\n]', '[\n  "b",\n]'),
         ('[\n  "b",\n  "a==1"\n]', '[\n  "b",\n]'),
         ('[\n  # stays\n  "a==1",\n]', "[\n  # stays\n]"),
@@ -360,10 +360,80 @@ def test_a_source_for_everywhere_replaces_all_of_the_package(tmp_path: Path) -> 
     assert edited(found, edit) == f'{SOURCES}torch = {{ index = "cu128" }}\n'
 
 
-def test_a_source_written_as_a_table_is_left_to_the_user(tmp_path: Path) -> None:
-    found = project(tmp_path, f'{HEAD}[tool.uv.sources.torch]\nindex = "a"\n')
-    with pytest.raises(InputError, match=r":4: tool\.uv\.sources\.torch: .* edit it by hand"):
-        add_source(found, "torch", "cu128")
+NT, POSIX = "os_name == 'nt'", "os_name == 'posix'"
+TABLE = f"{HEAD}[tool.uv.sources.torch]\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "marker", "after"),
+    [
+        (
+            f'{TABLE}index = "a"  # why\n\n# about x\n[x]\n',
+            None,
+            f'{TABLE}index = "cu128"  # why\n\n# about x\n[x]\n',
+        ),
+        (
+            f'{TABLE}git = "https://git.example/torch"\n# the tag\ntag = "v2"\n\n# about x\n[x]\n',
+            None,
+            f'{TABLE}# the tag\nindex = "cu128"\n\n# about x\n[x]\n',
+        ),
+        (
+            f'{TABLE}index = "a"\n\n# about x\n[x]\n',
+            NT,
+            (
+                f'{HEAD}[[tool.uv.sources.torch]]\nindex = "a"\n\n'
+                f'[[tool.uv.sources.torch]]\nindex = "cu128"\nmarker = "{NT}"\n\n# about x\n[x]\n'
+            ),
+        ),
+        (
+            f'{HEAD}[[tool.uv.sources.torch]]\nindex = "a"\nmarker = "{POSIX}"\n',
+            POSIX,
+            f'{HEAD}[[tool.uv.sources.torch]]\nindex = "cu128"\nmarker = "{POSIX}"\n',
+        ),
+        (
+            f'{SOURCES}torch.index = "a" # why\njax.path = "b"\n',
+            None,
+            f'{SOURCES}torch = {{ index = "cu128" }} # why\njax.path = "b"\n',
+        ),
+        (
+            f'{HEAD}\n# about jax\n[tool.uv.sources.jax]\npath = "b"\n',
+            None,
+            (
+                f'{HEAD}\n[tool.uv.sources]\ntorch = {{ index = "cu128" }}\n'
+                f'\n# about jax\n[tool.uv.sources.jax]\npath = "b"\n'
+            ),
+        ),
+        (
+            f'{HEAD}[tool]\nuv = {{ sources = {{ jax = {{ path = "b" }} }} }}\n',
+            None,
+            (
+                f'{HEAD}[tool]\nuv = {{ sources = {{ jax = {{ path = "b" }}, '
+                'torch = { index = "cu128" } } }\n'
+            ),
+        ),
+        (
+            f"{HEAD}[tool]\nuv.package = false\n",
+            None,
+            f'{HEAD}[tool]\nuv.package = false\nuv.sources.torch = {{ index = "cu128" }}\n',
+        ),
+    ],
+)  # fmt: skip
+def test_a_source_may_be_written_in_any_way(
+    tmp_path: Path, before: str, marker: str | None, after: str
+) -> None:
+    found = project(tmp_path, before)
+    assert edited(found, add_source(found, "torch", "cu128", marker=marker)) == after
+
+
+def test_what_cannot_be_edited_safely_is_left_to_the_user(tmp_path: Path) -> None:
+    two = f'[[tool.uv.sources.torch]]\nindex = "a"\nmarker = "{NT}"\n'
+    found = project(tmp_path, f"{HEAD}{two}{two.replace('nt', 'posix')}")
+    with pytest.raises(InputError) as caught:
+        edited(found, add_source(found, "torch", "cu128"))
+    assert str(caught.value) == (
+        f"{tmp_path}/pyproject.toml:4: tool.uv.sources: expected a layout that can be edited; "
+        "please write 'torch = { index = \"cu128\" }' by hand"
+    )
 
 
 def test_a_source_of_an_extra_says_so(tmp_path: Path) -> None:
