@@ -70,17 +70,20 @@ class FactsFile:
 
     def write(self) -> None:
         """Write the file, whole or not at all."""
-        text = "".join(self._lines())
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.package}.")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
+                stream.write(self.text())
             Path(name).chmod(0o644)
             Path(name).replace(self.path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
+
+    def text(self) -> str:
+        """The file as it is written."""
+        return "".join(self._lines())
 
     def _wheel(self, version: Version, platform: str) -> Table | None:
         wheels: list[Table] = self._releases.get(version, {}).get("wheel", [])

@@ -13,7 +13,7 @@ from stackfix_knowledge.coverage import Coverage, LibraryCoverage
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.measure.errors import MeasureError
 from stackfix_knowledge.measure.facts import FactsFile
-from stackfix_knowledge.reader import read_file
+from stackfix_knowledge.reader import facts_folder, read_file
 from stackfix_knowledge.release import Ptxas, WheelFact
 from stackfix_knowledge.wheels import parse_release
 
@@ -145,6 +145,15 @@ def test_a_damaged_facts_file_is_one_clear_line(tmp_path: Path, text: str) -> No
     (tmp_path / "x.toml").write_text(text)
     with pytest.raises(MeasureError, match=r"x\.toml: expected a facts file"):
         FactsFile(tmp_path, "x")
+
+
+@pytest.mark.parametrize(
+    "package", sorted(path.stem for path in (facts_folder() / "wheels").glob("*.toml"))
+)
+def test_the_shipped_facts_are_as_they_would_be_written(package: str) -> None:
+    """Else the next measurement would change lines that it learned nothing about."""
+    file = FactsFile(facts_folder() / "wheels", package)
+    assert file.text() == file.path.read_text(encoding="utf-8")
 
 
 @given(st.text(max_size=20).filter(lambda text: text.isprintable() or text.isascii()))
