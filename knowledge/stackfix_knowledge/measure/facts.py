@@ -11,7 +11,7 @@ import os
 import re
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from stackfix_knowledge.measure.errors import MeasureError
 from stackfix_knowledge.measure.select import PLATFORMS
 from stackfix_knowledge.release import WheelFact
 
-__all__ = ["FactsFile"]
+__all__ = ["FactsFile", "Table", "write_whole"]
 
 Table = dict[str, Any]
 
@@ -68,22 +68,26 @@ class FactsFile:
         wheel = self._wheel(version, platform)
         return None if wheel is None else wheel.get("requires")
 
+    def tables(self) -> Mapping[Version, Table]:
+        """The `release` tables as they stand in the file, by version."""
+        return self._releases
+
+    def lay(self, tables: Mapping[Version, Table]) -> None:
+        """Lay other `release` tables over these: their wheels replace those of the platform."""
+        for version, table in tables.items():
+            wheels = {wheel["platform"]: wheel for wheel in table.get("wheel", [])}
+            known = self._releases.setdefault(version, {"wheel": []})
+            kept = [wheel for wheel in known["wheel"] if wheel["platform"] not in wheels]
+            both = sorted([*kept, *wheels.values()], key=lambda w: PLATFORMS.index(w["platform"]))
+            self._releases[version] = {**known, **table, "wheel": both}
+
     def write(self) -> None:
         """Write the file, whole or not at all."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.package}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(self.text())
-            Path(name).chmod(0o644)
-            Path(name).replace(self.path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_whole(self.path, self.text())
 
     def text(self) -> str:
         """The file as it is written."""
-        return "".join(self._lines())
+        return "".join((f"package = {_text(self.package)}\n", *self.lines()))
 
     def _wheel(self, version: Version, platform: str) -> Table | None:
         wheels: list[Table] = self._releases.get(version, {}).get("wheel", [])
@@ -98,25 +102,39 @@ class FactsFile:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise MeasureError(str(self.path), None, f"a facts file ({error})") from error
 
-    def _lines(self) -> Iterable[str]:
-        yield f"package = {_text(self.package)}\n"
+    def lines(self, at: str = "release") -> Iterator[str]:
+        """The releases as TOML, in tables of the name `at`."""
         for _, release in sorted(self._releases.items()):
-            yield "\n[[release]]\n"
+            yield f"\n[[{at}]]\n"
             for key in ("version", "date", "yanked", "index"):
                 if key in release:
                     yield f"{key} = {_value(release[key])}\n"
             for wheel in release["wheel"]:
-                yield "\n[[release.wheel]]\n"
+                yield f"\n[[{at}.wheel]]\n"
                 for key in _WHEEL_KEYS:
                     read = key == "requires" and "metadata-date" in wheel
                     if read or wheel.get(key) not in (None, [], {}):
                         yield f"{key} = {_value(wheel.get(key, []))}\n"
                 for library in wheel.get("library", []):
-                    yield "\n[[release.wheel.library]]\n"
+                    yield f"\n[[{at}.wheel.library]]\n"
                     yield f"name = {_text(library['name'])}\n"
-                    yield "[release.wheel.library.containers]\n"
+                    yield f"[{at}.wheel.library.containers]\n"
                     for images, count in library["containers"].items():
                         yield f"{_text(images)} = {count}\n"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file, whole or not at all; its folder is made where there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def _as_table(fact: WheelFact, collides: Iterable[str]) -> Table:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from stackfix_knowledge.evidence import EvidenceKind
 from stackfix_knowledge.measure.archive import Archive
@@ -79,10 +80,11 @@ class Measuring:
         facts = FactsFile(self._folder, package)
         rivals = self._rivals(package, platforms)
         failures = 0
-        for version, wheels in by_release(package, files, platforms).items():
-            asked_for = wanted.specifier.prereleases or not version.is_prerelease
-            if not asked_for or not wanted.specifier.contains(version, prereleases=True):
-                continue
+        found = _admitted(wanted, by_release(package, files, platforms))
+        if not found:
+            self._report(f"{wanted}: the index has no such release")
+            return 1
+        for version, wheels in found.items():
             facts.release(
                 version, date=_first_upload(wheels.values()), yanked=_all_yanked(wheels.values())
             )
@@ -148,6 +150,17 @@ class Measuring:
     def _shared(self, file: IndexFile) -> frozenset[str]:
         with self._opened(file) as archive:
             return frozenset(shared_files(archive.names()))
+
+
+def _admitted(
+    wanted: Requirement, releases: Mapping[Version, Mapping[str, IndexFile]]
+) -> Mapping[Version, Mapping[str, IndexFile]]:
+    return {
+        version: wheels
+        for version, wheels in releases.items()
+        if (wanted.specifier.prereleases or not version.is_prerelease)
+        and wanted.specifier.contains(version, prereleases=True)
+    }
 
 
 def _first_upload(files: Collection[IndexFile]) -> str:
