@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packaging.version import Version
 
 from stackfix.plan.case import Case
 from stackfix.plan.declared import world
+from stackfix.plan.fleet import smallest_split, uv_sketch
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
 from stackfix.solve.domain import Domain
@@ -56,35 +59,68 @@ def _by_driver(case: Case, demands: Sequence[Demand]) -> Iterator[str]:
             sites = _with(case.before.sites, target, replace(target, driver=driver))
             outcome = _solved(case, sites, demands)
             if outcome is not None:
-                yield f"driver {driver} or newer for the {target.short}: then {outcome}"
+                yield f"driver {driver} or newer for the {target.short}: then {outcome.words}"
                 break
 
 
 def _by_split(case: Case, demands: Sequence[Demand]) -> Iterator[str]:
-    """What each card alone would need."""
-    for target in dict.fromkeys(site.target for site in case.before.sites):
-        sites = tuple(site for site in case.before.sites if site.target == target)
-        outcome = _solved(case, sites, demands)
-        yield f"{target.short} alone: {outcome or 'no plan either'}"
+    """What each card alone would need, and the fewest locks that serve all of them."""
+    targets = list(dict.fromkeys(site.target for site in case.before.sites))
+    solved: dict[frozenset[Target], _Outcome | None] = {}
+
+    def outcome(group: frozenset[Target]) -> _Outcome | None:
+        if group not in solved:
+            sites = tuple(site for site in case.before.sites if site.target in group)
+            solved[group] = _solved(case, sites, demands)
+        return solved[group]
+
+    for target in targets:
+        alone = outcome(frozenset({target}))
+        yield f"{target.short} alone: {alone.words if alone else 'no plan either'}"
+    groups = smallest_split(targets, lambda group: outcome(group) is not None)
+    if groups is None or len(groups) < 2:
+        return
+    found = [outcome(frozenset(group)) for group in groups]
+    named = "; ".join(
+        f"{', '.join(target.short for target in group)}: {one.words}"
+        for group, one in zip(groups, found, strict=True)
+        if one is not None
+    )
+    pins = [one.pins if one is not None else () for one in found]
+    yield f"{len(groups)} locks serve them all: {named}"
+    yield "as extras of one project that exclude each other:\n" + uv_sketch(groups, pins)
 
 
 def _with(sites: Sequence[Site], old: Target, new: Target) -> tuple[Site, ...]:
     return tuple(replace(s, target=new) if s.target == old else s for s in sites)
 
 
-def _solved(case: Case, sites: tuple[Site, ...], demands: Sequence[Demand]) -> str | None:
-    """In words, the cheapest move on these sites; None: there is none."""
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """A move that works on some sites."""
+
+    words: str
+    pins: tuple[str, ...]
+    """The frameworks' requirements."""
+
+
+def _solved(case: Case, sites: tuple[Site, ...], demands: Sequence[Demand]) -> _Outcome | None:
+    """The cheapest move on these sites; None: there is none."""
     before = replace(case.before, sites=sites)
     faults: list[Finding] = errors(case.kept(before.findings(case.request.graph)))
-    if not faults:
-        return "nothing has to move"
     scene = world(case.request, before, demands)
+    if not faults:
+        frameworks = Search(scene, Domain(scene)).frameworks()
+        pins = tuple(f"{name}=={scene.locked[name].public}" for name in frameworks)
+        return _Outcome("nothing has to move", pins)
     found = next(Search(scene, Domain(scene)).solutions(), None)
-    return _words(found, scene.locked) if found else None
+    if found is None:
+        return None
+    pins = tuple(f"{name}=={version.public}" for name, version in sorted(found.chosen.items()))
+    return _Outcome(_words(found, scene.locked), pins)
 
 
-def _words(found: Found, locked: object) -> str:
-    assert isinstance(locked, dict)
+def _words(found: Found, locked: Mapping[str, Version]) -> str:
     moved = [
         f"{name} {locked[name]} → {version}"
         for name, version in found.chosen.items()
