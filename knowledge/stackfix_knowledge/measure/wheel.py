@@ -184,8 +184,12 @@ def _is_gpu_library(name: str) -> bool:
 
 
 def _lacks_gpu_code(file: str, binaries: Binaries) -> bool:
-    name = canonicalize_name(file.partition("-")[0])
-    return name in _HAS_GPU_CODE and not binaries.coverage.has_device_code
+    return _package(file) in _HAS_GPU_CODE and not binaries.coverage.has_device_code
+
+
+def _package(file: str) -> str:
+    """The package of a wheel's file name; of any other, such as a library's, its beginning."""
+    return canonicalize_name(file.partition("-")[0])
 
 
 def _torch_builds(pinned: Mapping[str, Version]) -> Mapping[str, Version]:
@@ -221,7 +225,7 @@ def _cuda_from_code(file: str, binaries: Binaries) -> Version | None:
         told.append(LANGUAGE_TOOLKITS[binaries.ptx_version])
     for image in binaries.coverage.architectures():
         told += [FIRST_TOOLKITS[image.capability]] if image.capability in FIRST_TOOLKITS else []
-    if named := _MAJOR_IN_NAME.search(parse_wheel_filename(file)[0]):
+    if named := _MAJOR_IN_NAME.search(_package(file)):
         told.append(named[1])
     return max(map(Version, told), default=None)
 
