@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-__all__ = ["InputError"]
+__all__ = ["InputError", "printable", "without_credentials"]
+
+_USERINFO = re.compile(r"(?<=://)[^/@\s`'\"]+@")
 
 
 class InputError(Exception):
     """A file that cannot be used as it is.
 
     `str()` is one printable line, `uv.lock: package[41].wheels[2].hash: expected a string, found
-    integer`, or with a line number `pyproject.toml:12: project.dependencies[3]: expected …`.
+    integer`, or with a line number `pyproject.toml:12: project.dependencies[3]: expected …`. A URL
+    that it quotes is without credentials.
 
     Attributes:
         file: the file (or folder) at fault.
@@ -37,7 +41,7 @@ class InputError(Exception):
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line is not None else str(self.file)
         parts = [where, self.place, self.expected] if self.place else [where, self.expected]
-        return printable(": ".join(str(part) for part in parts))
+        return printable(without_credentials(": ".join(str(part) for part in parts)))
 
 
 def printable(text: str) -> str:
@@ -48,3 +52,8 @@ def printable(text: str) -> str:
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in text
     )
+
+
+def without_credentials(text: str) -> str:
+    """Return `text` with `user:password@` taken out of every URL."""
+    return _USERINFO.sub("", text)

@@ -31,7 +31,9 @@ class RecordedFile:
     """Below `FILES`."""
     sha256: str
     size: int
+    """Bytes; 0 where the index does not say."""
     upload_time: str
+    """ISO 8601; empty where the index does not say."""
     requires_python: str | None = None
     yanked: bool | str = False
     metadata: str | None = None
@@ -122,10 +124,12 @@ def _page_entry(file: RecordedFile, files_url: str) -> dict[str, Any]:
         "filename": file.filename,
         "url": files_url + file.path,
         "hashes": {"sha256": file.sha256},
-        "size": file.size,
-        "upload-time": file.upload_time,
         "yanked": file.yanked,
     }
+    if file.size:
+        entry["size"] = file.size
+    if file.upload_time:
+        entry["upload-time"] = file.upload_time
     if file.requires_python:
         entry["requires-python"] = file.requires_python
     if file.metadata:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import html
 import json
@@ -41,6 +42,12 @@ class Index:
         """The last `Authorization` header that came with each path."""
         self.plain: set[str] = set()
         """Projects whose page says nothing of separate METADATA, as older indexes do."""
+        self.html_only = False
+        """Whether pages are HTML whatever was asked for."""
+        self.login: tuple[str, str] | None = None
+        """User and password without which nothing is answered."""
+        self.refuses: int | None = None
+        """A status that answers every question."""
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.index = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
@@ -123,6 +130,22 @@ class Index:
         self._bytes[path] = data
         return self.files_url + path
 
+    def record(self, recording: Recording) -> None:
+        """Serve a project as this recording has it."""
+        self._known[recording.name] = recording
+        for file in recording.files:
+            if file.metadata:
+                self._metadata[file.path] = recording.metadata[file.metadata]
+
+    def remove(self, filename: str) -> None:
+        """No longer serve an added file, nor name it."""
+        name = re.sub(r"[-_.]+", "-", filename.split("-")[0]).lower()
+        path = f"added/{filename}"
+        del self._bytes[path]
+        self._metadata.pop(path, None)
+        if (recording := self.project(name)) is not None:
+            recording.files = [file for file in recording.files if file.path != path]
+
     def project(self, name: str) -> Recording | None:
         """The recording of a project, read when first asked for."""
         with self._lock:
@@ -173,7 +196,12 @@ class _Handler(BaseHTTPRequestHandler):
         index.asked[path] += 1
         if (header := self.headers.get("Authorization")) is not None:
             index.authorized[path] = header
-        if path.startswith("/simple/"):
+        if index.refuses is not None:
+            self._send(b"no", "text/plain", status=HTTPStatus(index.refuses))
+        elif index.login is not None and header != _basic(*index.login):
+            asks = {"WWW-Authenticate": 'Basic realm="index"'}
+            self._send(b"who are you?", "text/plain", asks, HTTPStatus.UNAUTHORIZED)
+        elif path.startswith("/simple/"):
             self._page(index, path.removeprefix("/simple/").strip("/"))
         elif path.startswith("/files/") and path.endswith(".metadata"):
             text = index.metadata(unquote(path.removeprefix("/files/").removesuffix(".metadata")))
@@ -193,7 +221,7 @@ class _Handler(BaseHTTPRequestHandler):
             for entry in page["files"]:
                 entry.pop("core-metadata", None)
                 entry.pop("data-dist-info-metadata", None)
-        if _JSON in self.headers.get("Accept", ""):
+        if _JSON in self.headers.get("Accept", "") and not index.html_only:
             self._send(json.dumps(page).encode(), _JSON)
         else:
             self._send(_html(page).encode(), "text/html; charset=utf-8")
@@ -234,6 +262,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Tests have their own words."""
+
+
+def _basic(user: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
 def _html(page: Mapping[str, Any]) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from stackfix_lockfiles.errors import printable
+from stackfix_lockfiles.errors import printable, without_credentials
 
 __all__ = ["IndexUnreachable", "RelockRefused", "reason_of", "refusal", "unreachable_url"]
 
 _MAX_LINES = 15
 _MAX_WIDTH = 400
 _GLYPHS = re.compile(r"^[\s│├╰╭─▶×]*")
-_USERINFO = re.compile(r"(?<=://)[^/@\s`'\"]+@")
 _NOISE = re.compile(
     r"(?:Using (?:CPython|PyPy|GraalPy|Pyodide)|warning: |Resolved \d|Updating |Updated |Building "
     r"|Fetching |Downloading |Ignoring existing lockfile)"
@@ -45,7 +44,7 @@ class IndexUnreachable(Exception):
     """An index did not answer, or not with pages of packages."""
 
     def __init__(self, url: str, reason: str) -> None:
-        self.url = _USERINFO.sub("", url)
+        self.url = without_credentials(url)
         """What was asked, without credentials."""
         self.reason = reason
         super().__init__(f"{self.url}: the index cannot be reached: {reason}")
@@ -60,7 +59,7 @@ def refusal(stderr: str, *, offline: bool = False) -> RelockRefused | IndexUnrea
         return IndexUnreachable(url, _last_cause(stderr))
     if (found := _BUILD.search(stderr)) and _DEAD_BUILD.search(stderr):
         return RelockRefused(
-            f"{printable(_USERINFO.sub('', found['package']))}: what it depends on is only known "
+            f"{printable(without_credentials(found['package']))}: what it depends on is only known "
             "by running its build code, which stackfix does not do",
             stderr,
         )
@@ -81,7 +80,7 @@ def reason_of(stderr: str) -> str:
         line = line.removeprefix("error: ").removeprefix("cause: ")
         if not line or (_NOISE.match(line) and not lines):
             continue
-        line = printable(_USERINFO.sub("", line))
+        line = printable(without_credentials(line))
         lines.append(line if len(line) <= _MAX_WIDTH else line[: _MAX_WIDTH - 1] + "…")
     if not lines:
         return "uv ended without saying why"

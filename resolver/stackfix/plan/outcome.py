@@ -15,6 +15,7 @@ from stackfix.plan.plan import NextStep, Plan, Selection, Status
 from stackfix.plan.sites import Ground, unknown
 from stackfix.solve.search import Failure
 from stackfix_lockfiles.diff import Drift, DriftKind, diff, drift
+from stackfix_lockfiles.errors import without_credentials
 
 __all__ = ["impossible", "no_gpu", "nothing_to_do", "planned"]
 
@@ -149,14 +150,15 @@ def _download(before: Ground, after: Ground) -> int:
 
 
 def _unified(case: Case, made: Attempt) -> str:
-    """The edits of the user's own files as a unified diff."""
+    """The edits of the user's own files as a unified diff, to be shown: without credentials."""
     lines: list[str] = []
     for path, data in sorted(made.files.items()):
         old = _original(case, path).decode("utf-8").splitlines(keepends=True)
         new = data.decode("utf-8").splitlines(keepends=True)
         name = path.as_posix()
         lines += difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
-    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
+    text = "".join(line if line.endswith("\n") else line + "\n" for line in lines)
+    return without_credentials(text)
 
 
 def _original(case: Case, path: Path) -> bytes:

@@ -1,0 +1,212 @@
+"""Every project of a corpus, through all that this part does: `python -m tests.lockfiles.corpus`.
+
+Reads the projects below the folder STACKFIX_CORPUS, each with uv.lock and pyproject.toml, whose
+locks name placeholders for the default index. Asks the real index; writes in temporary copies only.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packaging.version import Version
+from pip._internal.models.index import PyPI
+
+from stackfix_lockfiles.diff import diff, drift
+from stackfix_lockfiles.edits import apply_edits, replace_requirement
+from stackfix_lockfiles.environment import environment
+from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.packages import SourceKind
+from stackfix_lockfiles.platforms import PLATFORMS
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.relock import IndexUnreachable, RelockRefused, relock
+from stackfix_lockfiles.requirement import DeclaredRequirement
+from tests.lockfiles import uv_oracle
+from tests.registry.locked import stand_ins
+
+PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+STEPS = ("read", "environments", "relock", "move", "diff")
+TRIES = 3
+"""Requirements of a project that are tried in turn until one can move."""
+
+
+@dataclass
+class Row:
+    """One project's results: a short text for each step, and why a step was refused."""
+
+    name: str
+    results: dict[str, str] = field(default_factory=dict)
+    reasons: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        cells = [self.results.get(step, "–") for step in STEPS]
+        return "| " + " | ".join([self.name, *cells]) + " |"
+
+
+def examine(folder: Path) -> Row:
+    """Run every step on a project that may be written to."""
+    row = Row(folder.name)
+    project: Project | None = None
+    try:
+        project = Project.find(folder)
+    except InputError as error:
+        row.reasons.append(f"project: {error}")
+    begun = time.perf_counter()
+    lock = Lock.read(folder / "uv.lock")
+    row.results["read"] = f"{len(lock.packages)} packages, {_since(begun)}"
+    row.results["environments"] = _environments(lock, project, row)
+    if project is None:
+        return row
+    same = _relocked(row, "relock", project, {}, {})
+    if same is not None:
+        row.results["diff"] = _difference(lock, same)
+        _move(row, project, same)
+    return row
+
+
+def _environments(lock: Lock, project: Project | None, row: Row) -> str:
+    walked, refused, seconds = 0, set(), 0.0
+    for python in PYTHONS:
+        for platform in PLATFORMS.values():
+            for choice in uv_oracle.choices(lock, project):
+                begun = time.perf_counter()
+                try:
+                    environment(lock, platform=platform, python=python, **choice.ours)  # type: ignore[arg-type]
+                except InputError as error:
+                    refused.add(str(error))
+                    continue
+                seconds += time.perf_counter() - begun
+                walked += 1
+    row.reasons += [f"environment: {reason}" for reason in sorted(refused)[:4]]
+    each = f", {1000 * seconds / walked:.1f} ms each" if walked else ""
+    return f"{walked}{each}" + (f", {len(refused)} kinds refused" if refused else "")
+
+
+def _relocked(
+    row: Row,
+    step: str,
+    project: Project,
+    files: dict[Path, bytes],
+    pins: dict[str, str],
+) -> Lock | None:
+    begun = time.perf_counter()
+    try:
+        made = relock(project, files, pins=pins)
+    except (RelockRefused, IndexUnreachable, InputError) as error:
+        row.results[step] = f"refused, {_since(begun)}"
+        row.reasons.append(f"{step} {pins or ''}: {error}")
+        return None
+    noted = f", {len(made.warnings)} warning(s)" if made.warnings else ""
+    row.results[step] = f"ok, {_since(begun)}{noted}"
+    row.reasons += [f"{step}, warning: {warning}" for warning in made.warnings]
+    return Lock.parse(made.lock, name="the new uv.lock")
+
+
+def _move(row: Row, project: Project, same: Lock) -> None:
+    """Move one requirement of the project to the release before the locked one."""
+    for _, (declared, version) in zip(range(TRIES), _movable(project, same), strict=False):
+        edit = replace_requirement(declared, f"=={version}", why="one step down")
+        files = dict(apply_edits(project, [edit]))
+        made = _relocked(row, "move", project, files, {declared.name: str(version)})
+        if made is None:
+            continue
+        row.results["move"] += f", {declared.name} to {version}"
+        if {p.version for p in made.named(declared.name)} != {str(version)}:
+            row.reasons.append(f"move: {[str(p) for p in made.named(declared.name)]}")
+        row.results["diff"] += f"; of the move: {_difference(same, made)}"
+        return
+
+
+def _movable(project: Project, lock: Lock) -> Iterator[tuple[DeclaredRequirement, Version]]:
+    for declared in project.requirements:
+        locked = lock.named(declared.name)
+        once = len(locked) == 1 and locked[0].source.kind is SourceKind.REGISTRY
+        if not once or declared.requirement.url or declared.requirement.extras:
+            continue
+        if len(list(project.declarations_of(declared.name))) > 1 or not locked[0].wheels:
+            continue
+        version = _before(str(locked[0].source.index), declared.name, str(locked[0].version))
+        if version is not None:
+            yield declared, version
+
+
+def _before(index: str, name: str, locked: str) -> Version | None:
+    """The newest release with a wheel before the locked one."""
+    import httpx
+    from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+
+    accept = {"Accept": "application/vnd.pypi.simple.v1+json"}
+    try:
+        page = httpx.get(f"{index.rstrip('/')}/{name}/", headers=accept, follow_redirects=True)
+        files = page.raise_for_status().json()["files"]
+    except (httpx.HTTPError, ValueError, KeyError):
+        return None
+    found = set()
+    for file in files:
+        try:
+            version = parse_wheel_filename(file["filename"])[1]
+        except InvalidWheelFilename:
+            continue
+        if not version.is_prerelease and not file.get("yanked") and version < Version(locked):
+            found.add(version)
+    return max(found, default=None)
+
+
+def _difference(old: Lock, new: Lock) -> str:
+    drifted = drift(old, new)
+    kinds = sorted({str(one.kind) for one in drifted})
+    return f"{len(diff(old, new))} changes, drift {len(drifted)} ({', '.join(kinds)})"
+
+
+def _since(begun: float) -> str:
+    return f"{time.perf_counter() - begun:.2f} s"
+
+
+def restored(folder: Path, target: Path) -> Path:
+    """A writable copy of a project whose files name the real index."""
+    uv_oracle.copy(folder, target)
+    pairs = {
+        b"https://index.example/simple": PyPI.simple_url.rstrip("/").encode(),
+        b"https://files.index.example/": f"https://{PyPI.file_storage_domain}/".encode(),
+    }
+    for path in target.rglob("*"):
+        if path.suffix in {".toml", ".lock"}:
+            data = path.read_bytes()
+            for placeholder, real in pairs.items():
+                data = data.replace(placeholder, real)
+            path.write_bytes(data)
+    return target
+
+
+def main(names: list[str]) -> None:
+    corpus = Path(os.environ["STACKFIX_CORPUS"])
+    say("| project | " + " | ".join(STEPS) + " |")
+    say("|---" * (len(STEPS) + 1) + "|")
+    reasons = []
+    for lock in sorted(corpus.glob("*/uv.lock")):
+        if names and lock.parent.name not in names:
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = restored(lock.parent, Path(scratch) / lock.parent.name)
+            with stand_ins(folder, PyPI.simple_url) as replaced:
+                row = examine(folder)
+            row.reasons += [f"{registry}: served as the lock has it" for registry in replaced]
+            shown = [reason.replace(scratch, "…") for reason in row.reasons]
+        say(str(row))
+        reasons += [f"{row.name}: {reason}" for reason in shown]
+    say("\n" + "\n".join(sorted(reasons)))
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,305 @@
+"""Projects of every shape are locked as uv itself would, which may build and write where it is."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.relock import RelockRefused, relock
+from tests.lockfiles.shapes import HEAD, by_uv, locked, metadata, project, versions, wheel
+from tests.registry.server import Index
+
+PINS = {"six": "1.17.0"}
+UPGRADE = ("--upgrade-package", "six==1.17.0")
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """Where the project lies; what it takes from beside it lies in the same folder."""
+    return tmp_path / "work" / "root"
+
+
+def old_six(
+    folder: Path, dependencies: str = "", rest: str = "", files: Mapping[str, str] | None = None
+) -> Project:
+    """A locked project with six 1.15, which nothing holds there any more."""
+    both = f'{dependencies}, "six{{}}"' if dependencies else '"six{}"'
+    locked(project(folder, both.format("==1.15.0"), rest, files))
+    return project(folder, both.format(""), rest, files)
+
+
+def like_uv(made: Project) -> Lock:
+    """Move six: nothing of the project is touched, and the lock is uv's own, to the byte."""
+    around = made.root.parent
+    before = {path: path.read_bytes() for path in around.rglob("*") if path.is_file()}
+    found = relock(made, {}, pins=PINS)
+    assert {path: path.read_bytes() for path in around.rglob("*") if path.is_file()} == before
+    assert versions(before[made.lock_path], "six") == {"1.15.0"}
+    assert versions(found.lock, "six") == {"1.17.0"}
+    assert found.lock == by_uv(made, *UPGRADE)
+    return Lock.parse(found.lock)
+
+
+def names(lock: Lock) -> set[str]:
+    return {package.name for package in lock.packages}
+
+
+def package(name: str, dependencies: str = '"six"', rest: str = "") -> str:
+    """The pyproject.toml of another package."""
+    return f"{HEAD.replace('root', name)}dependencies = [{dependencies}]\n{rest}"
+
+
+# Where packages come from
+
+
+def test_a_wheel_by_url(index: Index, work: Path) -> None:
+    url = index.add(*wheel("far", "1.0", "six"))
+    made = old_six(work, f'"far @ {url}"')
+    assert like_uv(made).named("far")[0].source.value == url
+
+
+def test_a_wheel_by_url_that_is_gone_stands_by_the_old_lock(
+    index: Index, work: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    name, data = wheel("far", "1.0", "six")
+    made = old_six(work, f'"far @ {index.add(name, data)}"')
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cold"))
+    index.remove(name)
+    found = relock(made, {}, pins=PINS)
+    assert versions(found.lock, "six") == {"1.17.0"}
+    old, new = made.read_lock().named("far"), Lock.parse(found.lock).named("far")
+    assert [one.raw for one in new] == [one.raw for one in old]
+
+
+def test_wheels_and_folders_inside_and_outside_the_root(index: Index, work: Path) -> None:
+    name, data = wheel("near", "1.0", "six")
+    (work.parent / "wheels").mkdir(parents=True)
+    (work.parent / "wheels" / name).write_bytes(data)
+    files = {
+        "libs/inner/pyproject.toml": package(
+            "inner", '"outer"', '[tool.uv.sources]\nouter = { path = "../../../outer" }\n'
+        ),
+        "../outer/pyproject.toml": package("outer"),
+    }
+    sources = (
+        '[tool.uv.sources]\ninner = { path = "libs/inner", editable = true }\n'
+        f'near = {{ path = "../wheels/{name}" }}\n'
+    )
+    made = old_six(work, '"inner", "near"', sources, files)
+    assert names(like_uv(made)) == {"root", "inner", "outer", "near", "six"}
+
+
+def test_an_sdist_by_path_is_not_built(index: Index, work: Path) -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        files = {
+            "setup.py": "from setuptools import setup; setup()\n",
+            "PKG-INFO": metadata("packed", "1.0", "six").replace("2.1", "2.2"),
+            "pyproject.toml": package("packed"),
+        }
+        for path, text in files.items():
+            member = tarfile.TarInfo(f"packed-1.0/{path}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    (work / "vendor").mkdir(parents=True)
+    (work / "vendor/packed-1.0.tar.gz").write_bytes(buffer.getvalue())
+    sources = '[tool.uv.sources]\npacked = { path = "vendor/packed-1.0.tar.gz" }\n'
+    made = old_six(work, '"packed"', sources)
+    assert like_uv(made).named("packed")[0].source.value == "vendor/packed-1.0.tar.gz"
+
+
+def test_a_member_of_another_workspace_beside(index: Index, work: Path) -> None:
+    """Nested: the path dependency finds a sibling through its own workspace's root."""
+    files = {
+        "../other/pyproject.toml": '[tool.uv.workspace]\nmembers = ["packages/*"]\n'
+        "[tool.uv.sources]\ntwo = { workspace = true }\n",
+        "../other/packages/one/pyproject.toml": package("one", '"two"'),
+        "../other/packages/two/pyproject.toml": package("two"),
+    }
+    made = old_six(
+        work, '"one"', '[tool.uv.sources]\none = { path = "../other/packages/one" }\n', files
+    )
+    assert names(like_uv(made)) == {"root", "one", "two", "six"}
+
+
+def test_a_workspace_with_an_excluded_workspace_inside(index: Index, work: Path) -> None:
+    files = {
+        "packages/a/pyproject.toml": package(
+            "a", '"b"', "[tool.uv.sources]\nb = { path = '../../nested/b' }\n"
+        ),
+        "nested/pyproject.toml": '[tool.uv.workspace]\nmembers = ["b"]\n',
+        "nested/b/pyproject.toml": package("b"),
+    }
+    rest = '[tool.uv.workspace]\nmembers = ["packages/*"]\nexclude = ["nested"]\n'
+    made = old_six(work, "", rest, files)
+    assert names(like_uv(made)) == {"root", "a", "b", "six"}
+
+
+def test_a_workspace_without_a_root_project(index: Index, work: Path) -> None:
+    files = {
+        "pyproject.toml": '[tool.uv.workspace]\nmembers = ["a"]\n'
+        '[dependency-groups]\ndev = ["six"]\n',
+        "a/pyproject.toml": package("a", '"six==1.15.0"'),
+    }
+    made = locked(project(work, "", "", files))
+    (work / "a/pyproject.toml").write_text(package("a"))
+    assert names(like_uv(Project.find(made.root))) == {"a", "six"}
+
+
+# What a project may say
+
+
+def test_dynamic_version_and_dependencies_stand_as_the_lock_has_them(
+    index: Index, work: Path
+) -> None:
+    build = '[build-system]\nrequires = []\nbuild-backend = "b"\nbackend-path = ["."]\n'
+    backend = (
+        "from pathlib import Path\n"
+        "def get_requires_for_build_editable(c=None): return []\n"
+        "def prepare_metadata_for_build_editable(d, c=None):\n"
+        "    folder = Path(d, 'root-3.dist-info'); folder.mkdir()\n"
+        "    text = 'Metadata-Version: 2.1\\nName: root\\nVersion: 3\\nRequires-Dist: six'\n"
+        "    (folder / 'METADATA').write_text(text); return folder.name\n"
+    )
+    dynamic = HEAD.replace('version = "1"', 'dynamic = ["version", "dependencies"]') + build
+    limit = '[tool.uv]\nconstraint-dependencies = ["six==1.15.0"]\n'
+    locked(project(work, "", "", {"pyproject.toml": dynamic + limit, "b.py": backend}))
+    (work / "pyproject.toml").write_text(dynamic)
+    (root,) = like_uv(Project.find(work)).named("root")
+    assert root.version is None
+    assert [edge.name for edge in root.dependencies] == ["six"]
+
+
+def test_settings_of_a_uv_toml(index: Index, work: Path) -> None:
+    text = 'exclude-newer = "2025-08-01T00:00:00Z"\nprerelease = "allow"\n'
+    made = old_six(work, '"torch>=2.7"', "", {"uv.toml": text})
+    found = like_uv(made)
+    assert found.options["prerelease-mode"] == "allow"
+    assert found.named("torch")[0].version == "2.7.1"
+
+
+def test_exclude_newer_in_the_pyproject(index: Index, work: Path) -> None:
+    made = old_six(work, '"torch>=2.7"', '[tool.uv]\nexclude-newer = "2025-08-01T00:00:00Z"\n')
+    assert like_uv(made).named("torch")[0].version == "2.7.1"
+    with pytest.raises(RelockRefused, match=r"torch==2\.8\.0|2\.8\.0"):
+        relock(made, {}, pins={"torch": "2.8.0"})
+
+
+def test_a_python_version_file_beside_and_above(index: Index, work: Path) -> None:
+    assert "six" in names(like_uv(old_six(work, "", "", {".python-version": "3.11\n"})))
+    made = old_six(work.with_name("second"), "", "", {"../.python-version": "3.11\n"})
+    assert "six" in names(like_uv(made))
+
+
+def test_another_uv_than_required_is_one_line(index: Index, work: Path) -> None:
+    made = project(work, '"six"', '[tool.uv]\nrequired-version = "==0.0.1"\n')
+    with pytest.raises(InputError, match=r"0\.0\.1"):
+        relock(made, {}, pins={})
+
+
+def test_environments_limit_the_lock(index: Index, work: Path) -> None:
+    rest = (
+        "[tool.uv]\nenvironments = [\"sys_platform == 'linux'\"]\n"
+        "required-environments = [\"platform_machine == 'aarch64'\"]\n"
+    )
+    found = like_uv(old_six(work, '"torch==2.7.1"', rest))
+    assert found.supported_markers == ("sys_platform == 'linux'",)
+    assert found.required_markers
+
+
+def test_overrides_constraints_excludes_and_metadata_of_the_user(index: Index, work: Path) -> None:
+    index.add(*wheel("odd", "1.0", "six<1.17", "idna<3"))
+    rest = (
+        '[tool.uv]\noverride-dependencies = ["idna==3.10"]\n'
+        'constraint-dependencies = ["six<2"]\nbuild-constraint-dependencies = ["setuptools<90"]\n'
+        '[[tool.uv.dependency-metadata]]\nname = "odd"\nversion = "1.0"\n'
+        'requires-dist = ["six", "idna<3"]\n'
+    )
+    made = old_six(work, '"odd"', rest)
+    found = like_uv(made)
+    assert found.manifest == made.read_lock().manifest
+    assert found.manifest.overrides
+    assert found.manifest.constraints
+    assert found.named("idna")[0].version == "3.10"
+
+
+def test_groups_with_includes_and_extras_with_markers(index: Index, work: Path) -> None:
+    rest = (
+        "[project.optional-dependencies]\n"
+        'gpu = ["typing-extensions ; sys_platform == \'linux\'"]\nall = ["root[gpu]"]\n'
+        '[dependency-groups]\ndev = ["idna", { include-group = "test" }]\ntest = ["packaging"]\n'
+    )
+    found = like_uv(old_six(work, "", rest))
+    assert names(found) == {"root", "six", "typing-extensions", "idna", "packaging"}
+
+
+def test_extras_in_conflict(index: Index, work: Path) -> None:
+    rest = (
+        '[project.optional-dependencies]\nold = ["torch==2.7.1"]\nnew = ["torch==2.8.0"]\n'
+        '[tool.uv]\nconflicts = [[{ extra = "old" }, { extra = "new" }]]\n'
+    )
+    found = like_uv(old_six(work, "", rest))
+    assert {package.version for package in found.named("torch")} == {"2.7.1", "2.8.0"}
+    assert found.conflicts
+
+
+# Indexes
+
+
+def test_a_package_pinned_to_another_index(index: Index, work: Path, tmp_path: Path) -> None:
+    with Index(tmp_path / "none") as other:
+        other.add(*wheel("private", "1.0", "six"), metadata=metadata("private", "1.0", "six"))
+        rest = (
+            f'[[tool.uv.index]]\nname = "other"\nurl = "{other.url}"\nexplicit = true\n'
+            '[tool.uv.sources]\nprivate = { index = "other" }\n'
+        )
+        found = like_uv(old_six(work, '"private"', rest))
+        assert found.named("private")[0].source.index == other.url
+        assert found.named("six")[0].source.index == index.url
+
+
+def test_an_index_that_shadows_the_default_one(index: Index, work: Path, tmp_path: Path) -> None:
+    """First-index strategy: a name that the first has is not sought in the second."""
+    with Index(tmp_path / "none") as first:
+        first.add(*wheel("idna", "99.0"), metadata=metadata("idna", "99.0"))
+        rest = f'[[tool.uv.index]]\nname = "first"\nurl = "{first.url}"\n'
+        found = like_uv(old_six(work, '"idna"', rest))
+        assert found.named("idna")[0].version == "99.0"
+
+
+def test_an_index_that_speaks_html_only_and_has_no_metadata_beside(
+    index: Index, work: Path, tmp_path: Path
+) -> None:
+    with Index(tmp_path / "none") as old:
+        old.html_only = True
+        old.add(*wheel("private", "1.0", "six"))
+        rest = f'[[tool.uv.index]]\nname = "old"\nurl = "{old.url}"\n'
+        assert "private" in names(like_uv(old_six(work, '"private"', rest)))
+        assert any(path.endswith(".whl") for path in old.asked)
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["inside", "outside"])
+def test_a_flat_index_in_a_folder(index: Index, work: Path, inside: bool) -> None:
+    folder = work / "wheels" if inside else work.parent / "wheels"
+    folder.mkdir(parents=True)
+    name, data = wheel("private", "1.0", "six")
+    (folder / name).write_bytes(data)
+    place = "wheels" if inside else "../wheels"
+    rest = f'[[tool.uv.index]]\nname = "flat"\nurl = "{place}"\nformat = "flat"\n'
+    found = like_uv(old_six(work, '"private"', rest))
+    assert found.named("private")[0].source.value == place
+
+
+def test_find_links(index: Index, work: Path) -> None:
+    name, data = wheel("private", "1.0", "six")
+    (work / "links").mkdir(parents=True)
+    (work / "links" / name).write_bytes(data)
+    found = like_uv(old_six(work, '"private"', '[tool.uv]\nfind-links = ["links"]\n'))
+    assert found.named("private")[0].wheels[0].filename == name
