@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
+
+from stackfix.cli.lazy import Lazy
 
 __all__ = ["COMMANDS", "stackfix"]
 
 COMMANDS = {
     "plan": ("stackfix.cli.plan", "Find the cheapest joint move of pins that supports the cards."),
     "apply": ("stackfix.cli.apply", "Write a plan to pyproject.toml and uv.lock, or take it back."),
+    "check": ("stackfix.cli.check", "Check that locks support their cards: the gate for CI."),
     "host": ("stackfix.cli.host", "Show what this machine is: cards, driver, surroundings."),
     "inspect": ("stackfix.cli.inspect", "Show which GPU code wheels and environments carry."),
+    "knowledge": ("stackfix.cli.knowledge", "Show, measure and check the facts themselves."),
     "explain": ("stackfix.cli.explain", "Explain a rule, or all that is known about a release."),
 }
 """Name -> module with a click command called `command`, and the line that `--help` shows."""
-
-
-class _Lazy(click.Group):
-    """A group that knows its commands' names and summaries without importing them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command = import_module(COMMANDS[cmd_name][0]).command
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
 def _show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
@@ -44,7 +28,7 @@ def _show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) 
         ctx.exit()
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Lazy, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "-V",
     "--version",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from stackfix.rules.interface import LockRule, PieceRule, StackRule, TargetRule
+from stackfix.rules.interface import IntegrityRule, LockRule, PieceRule, StackRule, TargetRule
 from stackfix.rules.sf101_no_code import NoCode
 from stackfix.rules.sf102_jit_only import JitOnly
 from stackfix.rules.sf103_partial import PartialCode
 from stackfix.rules.sf104_outside_matrix import OutsideMatrix
 from stackfix.rules.sf105_cpu_only import CpuOnly
+from stackfix.rules.sf106_ptxas import Assembler, AssemblerForDriver
 from stackfix.rules.sf109_unmeasured import Unmeasured
 from stackfix.rules.sf201_driver_for_cuda import DriverForCuda
 from stackfix.rules.sf202_driver_for_card import DriverForCard
@@ -15,10 +16,22 @@ from stackfix.rules.sf301_older_runtime import OlderRuntime
 from stackfix.rules.sf302_same_file import SameFile
 from stackfix.rules.sf303_coupling import UnstatedCoupling
 from stackfix.rules.sf401_known_bug import KnownBug, KnownBugTogether
+from stackfix.rules.sf500_not_judged import NotJudged
 from stackfix.rules.sf501_no_wheel import NoWheel
+from stackfix.rules.sf502_disagrees import Disagrees
+from stackfix.rules.sf503_override import Override
 from stackfix.rules.sf504_superseded import Superseded
+from stackfix.rules.sf505_other_index import OtherIndex
 
-__all__ = ["LOCK_RULES", "PIECE_RULES", "STACK_RULES", "TARGET_RULES", "explain"]
+__all__ = [
+    "INTEGRITY_RULES",
+    "LOCK_RULES",
+    "PIECE_RULES",
+    "STACK_RULES",
+    "TARGET_RULES",
+    "explain",
+    "titles",
+]
 
 PIECE_RULES: tuple[PieceRule, ...] = (
     NoCode(),
@@ -26,6 +39,7 @@ PIECE_RULES: tuple[PieceRule, ...] = (
     PartialCode(),
     OutsideMatrix(),
     CpuOnly(),
+    Assembler(),
     Unmeasured(),
     DriverForCuda(),
     KnownBug(),
@@ -37,8 +51,19 @@ STACK_RULES: tuple[StackRule, ...] = (
     SameFile(),
     UnstatedCoupling(),
     KnownBugTogether(),
+    AssemblerForDriver(),
 )
 LOCK_RULES: tuple[LockRule, ...] = (Superseded(),)
+INTEGRITY_RULES: tuple[IntegrityRule, ...] = (NotJudged(), Disagrees(), Override(), OtherIndex())
+"""They judge a lock as it was written, not a stack: `stackfix check` asks them."""
+
+
+def titles() -> dict[str, str]:
+    """What each rule finds, by its code in ascending order."""
+    found: dict[str, str] = {}
+    for rule in sorted(_all(), key=lambda rule: rule.code):
+        found.setdefault(rule.code, rule.title)
+    return found
 
 
 def explain(code: str) -> str | None:
@@ -46,13 +71,11 @@ def explain(code: str) -> str | None:
     import inspect
     import sys
 
-    rules: tuple[PieceRule | TargetRule | StackRule | LockRule, ...] = (
-        *PIECE_RULES,
-        *TARGET_RULES,
-        *STACK_RULES,
-        *LOCK_RULES,
-    )
-    for rule in rules:
+    for rule in _all():
         if rule.code == code.upper():
             return inspect.getdoc(sys.modules[type(rule).__module__])
     return None
+
+
+def _all() -> tuple[PieceRule | TargetRule | StackRule | LockRule | IntegrityRule, ...]:
+    return (*PIECE_RULES, *TARGET_RULES, *STACK_RULES, *LOCK_RULES, *INTEGRITY_RULES)

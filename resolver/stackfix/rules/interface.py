@@ -14,7 +14,7 @@ from stackfix.stack import Piece, Stack
 from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
 
-__all__ = ["LockRule", "PieceRule", "StackRule", "TargetRule"]
+__all__ = ["IntegrityRule", "LockRule", "PieceRule", "StackRule", "TargetRule"]
 
 
 class PieceRule(Protocol):
@@ -53,3 +53,10 @@ class LockRule(Protocol):
     def judge(
         self, locked: dict[str, tuple[str, ...]], stacks: tuple[Stack, ...], graph: Graph
     ) -> Iterator[Finding]: ...
+
+
+class IntegrityRule(Protocol):
+    """Judges a lock as a file: each has its own question, which `stackfix.check` asks."""
+
+    code: str
+    title: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from stackfix.rules.catalogue import LOCK_RULES, PIECE_RULES, STACK_RULES, TARGET_RULES
 from stackfix.rules.finding import Finding, Severity
@@ -21,13 +21,22 @@ def judge_piece(piece: Piece, target: Target, graph: Graph) -> list[Finding]:
     return [f for rule in PIECE_RULES for f in rule.judge(piece, target, graph)]
 
 
-def judge_stack(stack: Stack, target: Target, graph: Graph) -> list[Finding]:
-    """What is wrong with one stack on one target, the target itself included."""
+def judge_stack(
+    stack: Stack,
+    target: Target,
+    graph: Graph,
+    *,
+    judge_one: Callable[[Piece, Target, Graph], Iterable[Finding]] = judge_piece,
+) -> list[Finding]:
+    """What is wrong with one stack on one target, the target itself included.
+
+    `judge_one` stands in for `judge_piece`, for callers that ask of many stacks alike.
+    """
     if not stack.pieces:
         return []
     found = [f for rule in TARGET_RULES for f in rule.judge(target, graph)]
     for piece in stack:
-        found += judge_piece(piece, target, graph)
+        found += judge_one(piece, target, graph)
     for rule in STACK_RULES:
         found += rule.judge(stack, target, graph)
     return DriverForCuda().leading(found, stack)

@@ -1,0 +1,97 @@
+"""The check of a change: what it makes worse, what it mends, what it moved and for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stackfix.check.compare import compare
+from stackfix.check.hits import hits_of, without_spots
+from stackfix.check.moved import moved
+from stackfix.check.places import Place
+from stackfix.check.result import Checked
+from stackfix.check.spots import Spots
+from stackfix.check.subject import Subject, named_indexes
+from stackfix.check.targets import names_of
+from stackfix.rules.sf505_other_index import NamedIndexes
+from stackfix_lockfiles import _toml
+from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.pyproject import Pyproject
+
+if TYPE_CHECKING:
+    from stackfix.check.base import Base
+    from stackfix.check.one import Case, Judged
+
+__all__ = ["against"]
+
+
+def against(checked: Checked, case: Case, after: Subject, result: Judged, spots: Spots) -> Checked:
+    """`checked` with only what the change brought. Targets and policy are those of now.
+
+    A file that the base does not have is new as a whole; one that cannot be read there too, with
+    a note. Raises InputError where there is no such base.
+    """
+    from stackfix.check.one import judged
+
+    base = case.options.base
+    assert base is not None
+    checked = replace(checked, base=base.label)
+    data = base.read(case.file.path)
+    if data is None:
+        return _all_new(checked, f"not in {base.label}: all of it is new")
+    try:
+        before = case.read(data, name=f"{case.name} in {base.label}")
+    except InputError as error:
+        return _all_new(checked, f"nothing to compare with: {error}")
+    old = judged(case, before, _indexes_of(base, case))
+    difference = compare(old.found, result.found, case.graph)
+    names = names_of(case.targets)
+    gone = Spots(before, case.project, case.file.path, wanted=False)
+    untargeted = tuple(hit for hit in checked.hits if hit.code == "SF500")
+    return replace(
+        checked,
+        hits=(*hits_of(difference.worse, names, spots), *untargeted),
+        repaired=tuple(map(without_spots, hits_of(difference.repaired, names, gone))),
+        kept=difference.kept,
+        moved=moved(
+            before.packages,
+            after.packages,
+            (_places(before, case), _places(after, case)),
+            case.targets,
+            names,
+            case.graph,
+        ),
+    )
+
+
+def _all_new(checked: Checked, note: str) -> Checked:
+    return replace(checked, notes=(*checked.notes, note))
+
+
+def _places(subject: Subject, case: Case) -> Mapping[str, Sequence[Place]]:
+    platforms = dict.fromkeys(target.platform for target in case.targets)
+    return {platform: subject.places.of(platform) for platform in platforms}
+
+
+def _indexes_of(base: Base, case: Case) -> NamedIndexes | None:
+    """The indexes that the project named then; those of now where that cannot be read."""
+    if case.project is None:
+        return None
+    files = []
+    for file in case.project.files:
+        path = case.project.root / file.path
+        data = base.beside(path, case.file.path)
+        if data is None:
+            continue
+        try:
+            document = _toml.parse(data, file.shown, what="a pyproject.toml")
+        except InputError:
+            return case.indexes()
+        files.append(
+            Pyproject(path=Path(file.path), shown=file.shown, data=data, document=document)
+        )
+    settings = case.project.uv_config
+    table = settings.table if settings.is_uv_toml else {}
+    return named_indexes(table, files)

@@ -1,0 +1,1 @@
+"""Lock files other than uv.lock, as environments: flat lists without edges."""

@@ -1,0 +1,159 @@
+"""Every rule asked of every environment of a lock, on every target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packaging.version import Version
+
+from stackfix.check.forks import other_machine
+from stackfix.check.places import Place, Places, versions_of
+from stackfix.check.stated import Statements
+from stackfix.rules.finding import Finding, Severity
+from stackfix.rules.judge import judge_lock, judge_piece, judge_stack
+from stackfix.rules.locked import LockedEnvironment
+from stackfix.rules.requires import Stated
+from stackfix.rules.sf502_disagrees import Disagrees
+from stackfix.rules.sf503_override import Override
+from stackfix.rules.sf505_other_index import NamedIndexes, OtherIndex
+from stackfix.stack import Piece, Stack
+from stackfix.targets.target import Target
+from stackfix_knowledge.graph import Graph
+from stackfix_lockfiles.lock import Lock, LockedPackage, LockedRequirement
+from stackfix_lockfiles.markers import Environment as Truths
+
+__all__ = ["Found", "judge_other_forks", "judge_places", "lock_integrity", "lock_wide"]
+
+_IN_FORKS = frozenset({"SF101", "SF103"})
+"""What matters of a fork for a machine that no target has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding and the first environment that it was made in; None: it is of the whole lock."""
+
+    finding: Finding
+    place: Place | None = None
+
+
+class _Once:
+    """Lets each finding through once: the plainest environment comes first and keeps it."""
+
+    def __init__(self) -> None:
+        self._seen: set[object] = set()
+
+    def __call__(self, finding: Finding) -> bool:
+        key = (finding.key, finding.message)
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        return True
+
+
+def judge_places(
+    places: Places, targets: Sequence[Target], packages: Sequence[LockedPackage]
+) -> Iterator[Found]:
+    """What the rules say of the targets' environments, then of what they leave over."""
+    graph, fresh = places.graph, _Once()
+    known: dict[tuple[int, Target], list[Finding]] = {}
+
+    def piece_findings(piece: Piece, target: Target, graph: Graph) -> list[Finding]:
+        key = (id(piece), target)
+        if key not in known:
+            known[key] = judge_piece(piece, target, graph)
+        return known[key]
+
+    for target in targets:
+        everywhere = places.of(target.platform)
+        own_versions = versions_of(place for place in everywhere if place.own_python)
+        for place in everywhere:
+            for finding in judge_stack(place.stack, target, graph, judge_one=piece_findings):
+                if _other_python_lacks_wheel(finding, place, own_versions):
+                    continue
+                if fresh(finding):
+                    yield Found(finding, place)
+    for finding in judge_lock(_versions(packages, graph), _all_stacks(places, targets), graph):
+        if fresh(finding):
+            yield Found(finding)
+
+
+def _all_stacks(places: Places, targets: Sequence[Target]) -> tuple[Stack, ...]:
+    platforms = dict.fromkeys(target.platform for target in targets)
+    return tuple(place.stack for platform in platforms for place in places.of(platform))
+
+
+def _other_python_lacks_wheel(
+    finding: Finding, place: Place, own: Mapping[str, set[Version]]
+) -> bool:
+    """That a release has no wheel for a Python that the project merely admits is no fault."""
+    if finding.code != "SF501" or place.own_python:
+        return False
+    return any(str(version) == finding.version for version in own.get(finding.package, ()))
+
+
+def judge_other_forks(places: Places, targets: Sequence[Target], lock: Lock) -> Iterator[Found]:
+    """GPU packages of a fork for the other Linux machine, in versions that no target installs."""
+    graph, fresh = places.graph, _Once()
+    is_stack = graph.packages.is_stack
+    installed = versions_of(place for target in targets for place in places.of(target.platform))
+    for target in targets:
+        platform = other_machine(lock, target.platform, is_stack)
+        if platform is None or any(other.platform == platform for other in targets):
+            continue
+        for place in places.of(platform):
+            for piece in place.stack:
+                if piece.version in installed.get(piece.name, ()):
+                    continue
+                for finding in judge_piece(piece, target, graph):
+                    if finding.code in _IN_FORKS:
+                        message = f"{finding.message} (in the fork for {platform})"
+                        found = replace(finding, severity=Severity.WARNING, message=message)
+                        if fresh(found):
+                            yield Found(found, place)
+
+
+def lock_integrity(
+    places: Places, platforms: Sequence[str], lock: Lock, statements: Statements
+) -> Iterator[Found]:
+    """SF502 and SF503, of every environment that differs in any package."""
+    fresh = _Once()
+    overrides: dict[str, tuple[LockedRequirement, ...]] = {}
+    for override in lock.manifest.overrides:
+        overrides[override.name] = (*overrides.get(override.name, ()), override)
+    for platform in platforms:
+        for place in places.whole(platform):
+            walked = place.environment
+
+            def stated(package: LockedPackage, platform: str = platform) -> Stated | None:
+                return statements.of(package, platform)
+
+            locked = LockedEnvironment(
+                environment=walked,
+                truths=Truths(walked.platform.markers(walked.python)),
+                stated=stated,
+                is_stack=places.graph.packages.is_stack,
+                overrides=overrides,
+                excludes=frozenset(lock.manifest.excludes),
+            )
+            for rule in (Disagrees(), Override()):
+                for finding in rule.judge(locked):
+                    if fresh(finding):
+                        yield Found(finding, place)
+
+
+def lock_wide(lock: Lock, graph: Graph, indexes: NamedIndexes | None) -> Iterator[Found]:
+    """What is wrong with the lock as a file: SF502 of its entries, SF505 of its indexes."""
+    for finding in Disagrees().judge_files(lock, graph):
+        yield Found(finding)
+    if indexes is not None:
+        for finding in OtherIndex().judge(lock, indexes):
+            yield Found(finding)
+
+
+def _versions(packages: Sequence[LockedPackage], graph: Graph) -> dict[str, tuple[str, ...]]:
+    versions: dict[str, tuple[str, ...]] = {}
+    for package in packages:
+        if package.version is not None and graph.packages.is_stack(package.name):
+            versions[package.name] = (*versions.get(package.name, ()), package.version)
+    return versions

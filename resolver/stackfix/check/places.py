@@ -1,0 +1,169 @@
+"""The environments of one lock: every choice of extras, every Python fork, every platform asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from packaging.version import InvalidVersion, Version
+
+from stackfix.check.selections import Selection, singly
+from stackfix.stack import Piece, Stack
+from stackfix_knowledge.graph import Graph
+from stackfix_lockfiles.environment import (
+    ConflictError,
+    Environment,
+    UnsupportedPlatformError,
+    environment,
+)
+from stackfix_lockfiles.lock import Lock, LockedPackage
+from stackfix_lockfiles.platforms import Platform
+
+__all__ = ["Place", "Places", "Walker"]
+
+
+class Walker(Protocol):
+    """A lock of any format, as far as environments go."""
+
+    def walk(self, platform: Platform, python: str, selection: Selection) -> Environment:
+        """Raises ConflictError, UnsupportedPlatformError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class UvWalker:
+    """A uv.lock."""
+
+    lock: Lock
+
+    def walk(self, platform: Platform, python: str, selection: Selection) -> Environment:
+        return environment(
+            self.lock,
+            platform=platform,
+            python=python,
+            extras=selection.extras,
+            groups=selection.groups,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One environment that the lock can install."""
+
+    stack: Stack
+    environment: Environment
+    selection: Selection
+    python: str
+    own_python: bool
+    """Whether it is the project's own Python instead of that of another fork."""
+
+    @property
+    def label(self) -> str:
+        """What sets it apart from a plain `uv sync`; empty for that one."""
+        parts = [self.selection.label, "" if self.own_python else f"Python {self.python}"]
+        return ", ".join(part for part in parts if part)
+
+
+@dataclass(slots=True)
+class Places:
+    """Walks a lock for one platform after the other; equal environments come once."""
+
+    walker: Walker
+    graph: Graph
+    selections: tuple[Selection, ...]
+    pythons: tuple[str, ...]
+    unsupported: set[str] = field(default_factory=set)
+    """Platforms that the lock is not made for."""
+    impossible: list[Selection] = field(default_factory=list)
+    """Choices that an edge deep in the lock makes conflict."""
+    _pieces: dict[tuple[int, str, str], Piece | None] = field(default_factory=dict)
+    _known: dict[tuple[str, str], tuple[Place, ...]] = field(default_factory=dict)
+
+    def of(self, platform: str, pythons: tuple[str, ...] = ()) -> tuple[Place, ...]:
+        """The different environments on a platform, the plainest first."""
+        found: list[Place] = []
+        for position, python in enumerate(pythons or self.pythons):
+            key = (platform, python)
+            if key not in self._known:
+                self._known[key] = tuple(self._on(platform, python, own=position == 0))
+            found += self._known[key]
+        unique: dict[frozenset[int], Place] = {}
+        for place in found:
+            unique.setdefault(frozenset(map(id, place.stack.pieces.values())), place)
+        return tuple(unique.values())
+
+    def whole(self, platform: str) -> tuple[Place, ...]:
+        """The different environments on a platform, those with equal GPU packages included."""
+        self.of(platform)
+        unique: dict[frozenset[int], Place] = {}
+        for python in self.pythons:
+            for place in self._known[platform, python]:
+                packages = frozenset(map(id, place.environment.packages.values()))
+                unique.setdefault(packages, place)
+        return tuple(unique.values())
+
+    def _on(self, platform: str, python: str, *, own: bool) -> Iterator[Place]:
+        todo = list(reversed(self.selections))
+        while todo:
+            selection = todo.pop()
+            try:
+                walked = self.walker.walk(Platform.parse(platform), python, selection)
+            except UnsupportedPlatformError:
+                self.unsupported.add(platform)
+                return
+            except ConflictError:
+                parts = list(singly(selection))
+                if len(parts) > 1:
+                    todo += reversed(parts)
+                elif selection not in self.impossible:
+                    self.impossible.append(selection)
+                continue
+            yield Place(
+                stack=self._stack(walked),
+                environment=walked,
+                selection=selection,
+                python=python,
+                own_python=own,
+            )
+
+    def _stack(self, walked: Environment) -> Stack:
+        platform = walked.platform
+        minor = ".".join(walked.python.split(".")[:2])
+        pieces: dict[str, Piece] = {}
+        for name, locked in walked.packages.items():
+            key = (id(locked), platform.name, minor)
+            if key not in self._pieces:
+                self._pieces[key] = self._piece(locked, platform, walked.python)
+            if (piece := self._pieces[key]) is not None:
+                pieces[name] = piece
+        return Stack(
+            platform=platform.name, python=walked.python, pieces=pieces, environment=walked
+        )
+
+    def _piece(self, locked: LockedPackage, platform: Platform, python: str) -> Piece | None:
+        package = self.graph.packages.get(locked.name)
+        if package is None or locked.version is None or locked.source.kind == "virtual":
+            return None
+        try:
+            version = Version(locked.version)
+        except InvalidVersion:
+            return None
+        known = Piece.known(self.graph, package, version, platform.name)
+        return Piece(
+            package=package,
+            version=version,
+            release=known.release,
+            wheel=known.wheel,
+            locked=locked,
+            file=platform.wheel(locked, python),
+        )
+
+
+def versions_of(places: Iterable[Place]) -> Mapping[str, set[Version]]:
+    """The versions of each GPU package that some of the environments install."""
+    found: dict[str, set[Version]] = {}
+    for place in places:
+        for piece in place.stack:
+            found.setdefault(piece.name, set()).add(piece.version)
+    return found

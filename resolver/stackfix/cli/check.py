@@ -1,0 +1,173 @@
+"""`stackfix check`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from stackfix.cli.failures import FINDINGS
+from stackfix.cli.options import target_options
+
+if TYPE_CHECKING:
+    from stackfix.check.one import Options
+
+__all__ = ["command"]
+
+_FORMATS = ("text", "json", "markdown", "sarif", "github", "gitlab", "junit")
+
+
+def _outputs(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, Path], ...]:
+    found = []
+    for value in values:
+        name, equals, path = value.partition("=")
+        if name not in _FORMATS or not equals or not path:
+            raise click.BadParameter(
+                f"expected FORMAT=FILE with one of {', '.join(_FORMATS)}, not {value!r}"
+            )
+        found.append((name, Path(path)))
+    return tuple(found)
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@click.option(
+    "--base",
+    metavar="REF|FILE",
+    help="Show only what changed since a commit, or against another lock: what the change makes"
+    " worse, what it repairs, what moved and for which targets that matters.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning"]),
+    help="The least severity that fails. Default: the project's fail-on, else error.",
+)
+@click.option(
+    "--online",
+    is_flag=True,
+    help="Ask the index for the metadata and hashes that neither facts nor caches hold.",
+)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(_FORMATS),
+    default="text",
+    show_default=True,
+    help="How to print the result.",
+)
+@click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    callback=_outputs,
+    metavar="FORMAT=FILE",
+    help="Write the result to a file as well. Repeatable.",
+)
+@target_options
+def command(
+    paths: tuple[Path, ...],
+    base: str | None,
+    fail_on: str | None,
+    online: bool,
+    output_format: str,
+    outputs: tuple[tuple[str, Path], ...],
+    **chosen: Any,
+) -> int:
+    """Check that locks support the cards they have to run on: the gate for CI.
+
+    PATH is a folder (every uv.lock below it), a uv.lock, a pylock.toml or a requirements.txt with
+    pinned versions; default: the current folder. The cards are those in [tool.stackfix] targets of
+    pyproject.toml, unless --target or --host name others. What can be installed together is judged
+    together, what conflicts is judged apart, and so is every fork for Linux. Nothing of a project
+    is run, and without --online no network is used.
+
+    Exit code: 0 nothing found, 1 findings, 2 bad input.
+    """
+    from stackfix.check.run import check
+    from stackfix.report.formats import PLACED, format_named
+    from stackfix.report.formats.interface import Totals
+
+    options = _options(base, fail_on, online, chosen)
+    if PLACED.intersection((output_format, *(name for name, _ in outputs))):
+        from dataclasses import replace
+
+        options = replace(options, spots=True)
+    totals = Totals()
+    with contextlib.ExitStack() as stack:
+        writers = [(format_named(output_format, colour=_colour()), sys.stdout)]
+        for name, path in outputs:
+            file = stack.enter_context(_written(path))
+            writers.append((format_named(name), file))
+        for form, file in writers:
+            _write(file, form.begin())
+        for checked in check(paths or (Path(),), options):
+            totals.add(checked)
+            for form, file in writers:
+                _write(file, form.lock(checked))
+            sys.stdout.flush()
+        for form, file in writers:
+            _write(file, form.end(totals))
+    return FINDINGS if totals.failing else 0
+
+
+def _options(
+    base: str | None, fail_on: str | None, online: bool, chosen: dict[str, Any]
+) -> Options:
+    from stackfix.check.one import Options
+    from stackfix.check.subject import Choice
+
+    parsed = None
+    if base is not None:
+        from stackfix.check.base import parse_base
+
+        parsed = parse_base(base)
+    if chosen["targets"]:  # a wrong one is the command line's fault, not a finding about a lock
+        from stackfix.check.targets import targets_of
+        from stackfix_knowledge.gpus import GpuTable
+
+        targets_of(chosen["targets"], (), (), (), GpuTable.load())
+    return Options(
+        targets=chosen["targets"],
+        hosts=chosen["hosts"],
+        platforms=chosen["platforms"],
+        choice=Choice(
+            python=chosen["python"],
+            extras=chosen["extras"],
+            groups=chosen["groups"],
+            all_extras=chosen["all_extras"],
+        ),
+        fail_on=fail_on,
+        base=parsed,
+        online=online,
+    )
+
+
+def _colour() -> bool:
+    return (
+        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
+
+
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[TextIO]:
+    """A file that is there whole or, after an error, as it was."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with partial.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            yield file
+        os.replace(partial, path)
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+def _write(file: TextIO, parts: Iterable[str]) -> None:
+    for part in parts:
+        file.write(part)

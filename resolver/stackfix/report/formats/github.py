@@ -1,0 +1,53 @@
+"""Workflow commands of GitHub Actions, which show findings beside the lines of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stackfix.check.result import Checked, Hit, Spot
+from stackfix.report.formats.interface import Format, Totals
+from stackfix.report.formats.words import moved_words, sentence, summary
+from stackfix.report.wording import clean
+
+__all__ = ["make"]
+
+_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
+
+
+def make(*, colour: bool) -> Format:
+    """The format of GitHub's annotations."""
+    return _GitHub()
+
+
+class _GitHub:
+    def begin(self) -> Iterator[str]:
+        return iter(())
+
+    def lock(self, checked: Checked) -> Iterator[str]:
+        for hit in checked.hits:
+            if hit.severity != "info":
+                yield _command(hit, hit.lock or Spot(file=checked.path, line=1))
+        for move in checked.moved:
+            if move.matters_to:
+                place = f"file={_property(checked.path)},title={_property(move.package)}"
+                yield f"::notice {place}::{_data(moved_words(move))}\n"
+
+    def end(self, totals: Totals) -> Iterator[str]:
+        yield f"{_data(summary(totals))}\n"
+
+
+def _command(hit: Hit, spot: Spot) -> str:
+    title = f"{hit.code} {hit.title}"
+    text = sentence(hit) + (f"\n→ {hit.fix}" if hit.fix else "")
+    place = f"file={_property(spot.file)},line={spot.line},title={_property(title)}"
+    return f"::{_LEVELS[hit.severity]} {place}::{_data(text)}\n"
+
+
+def _data(text: str) -> str:
+    """A command's text: nothing in it ends the line or begins another command."""
+    escaped = clean(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return f" {escaped}" if escaped.startswith("::") else escaped
+
+
+def _property(text: str) -> str:
+    return _data(text).strip().replace(":", "%3A").replace(",", "%2C")

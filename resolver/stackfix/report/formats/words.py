@@ -1,0 +1,63 @@
+"""Wording that several formats of a check share."""
+
+from __future__ import annotations
+
+from stackfix.check.result import Checked, Hit, Moved
+from stackfix.report.formats.interface import Totals
+from stackfix.report.wording import count, listed
+from stackfix.rules.finding import Severity
+
+__all__ = ["counts", "moved_words", "scope", "sentence", "summary", "via_words"]
+
+
+def scope(hit: Hit) -> str:
+    """ "v100-pool; extra cu128": where a hit holds; empty for all targets in the plain case."""
+    parts = [] if hit.everywhere else [listed(hit.targets)] if hit.targets else []
+    return "; ".join([*parts, *([hit.only] if hit.only else [])])
+
+
+def sentence(hit: Hit) -> str:
+    """The message with its scope."""
+    where = scope(hit)
+    return f"{hit.message} [{where}]" if where else hit.message
+
+
+def via_words(hit: Hit) -> str:
+    """ "openpi → lerobot → torchcodec"; empty where nobody brings it."""
+    chain = hit.via if len(hit.via) <= 6 else (*hit.via[:3], "…", *hit.via[-2:])
+    return " → ".join(chain)
+
+
+def moved_words(move: Moved) -> str:
+    """ "torch 2.10.0 → 2.11.0: CUDA 12.8 → 13.0, drops 7.0 (matters to v100-pool)"."""
+    line = f"{move.package} {move.before or 'new'} → {move.after or 'gone'}"
+    if move.details:
+        line += f": {', '.join(move.details)}"
+    if move.matters_to:
+        line += f" (matters to {listed(move.matters_to)})"
+    return line
+
+
+def counts(checked: Checked | Totals) -> str:
+    """ "4 errors, 2 warnings"; "nothing found". What is only worth knowing does not count."""
+    if isinstance(checked, Totals):
+        numbers = (checked.errors, checked.warnings)
+    else:
+        numbers = (checked.count(Severity.ERROR), checked.count(Severity.WARNING))
+    parts = [
+        count(number, noun)
+        for number, noun in zip(numbers, ("error", "warning"), strict=True)
+        if number
+    ]
+    return ", ".join(parts) or "nothing found"
+
+
+def summary(totals: Totals) -> str:
+    """One line over all locks."""
+    line = f"checked {count(totals.locks, 'lock')} for {count(len(totals.targets), 'target')}"
+    line += f": {counts(totals)}"
+    if totals.base:
+        line += f" that {totals.base} did not have, {totals.repaired} repaired"
+    if totals.ignored:
+        line += f", {totals.ignored} ignored"
+    return line
