@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from packaging.version import Version
 
@@ -17,10 +17,15 @@ from stackfix.solve.resolve import complete
 from stackfix.solve.world import Demand, World
 from stackfix_knowledge.packages import Package
 
-__all__ = ["next_step"]
+__all__ = ["next_step", "worth_a_step"]
 
 WORTH = frozenset({"SF102"})
 """Warnings that a newer framework clears: native code instead of JIT."""
+
+
+def worth_a_step(findings: Iterable[Finding]) -> bool:
+    """Whether a finding warns of what a newer framework would clear."""
+    return any(f.code in WORTH and f.severity is Severity.WARNING for f in findings)
 
 
 def next_step(

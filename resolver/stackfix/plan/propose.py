@@ -12,7 +12,7 @@ from stackfix.plan.declared import world
 from stackfix.plan.ignored import ignored
 from stackfix.plan.lifting import lifts
 from stackfix.plan.limits import Limits, dependents, limits
-from stackfix.plan.nextstep import next_step
+from stackfix.plan.nextstep import next_step, worth_a_step
 from stackfix.plan.obstacles import stuck
 from stackfix.plan.plan import Plan
 from stackfix.plan.request import Request, Strategy
@@ -57,7 +57,9 @@ def _proposed(request: Request) -> Plan:
         return outcome.no_gpu(case)
     asked = bool(request.require) or request.strategy is Strategy.NEWEST
     if not errors(case.findings) and not asked:
-        found = _limits(case) if case.findings else Limits(demands=(), unread=())
+        if not worth_a_step(case.findings):
+            return outcome.nothing_to_do(case, None, ())
+        found = _limits(case)
         step = next_step(request, case.before, case.findings, found.demands)
         return outcome.nothing_to_do(case, step, found.warnings)
     return _move(case)

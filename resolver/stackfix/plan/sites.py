@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
-from packaging.version import Version
 
 from stackfix.plan.request import Request
+from stackfix.pythons import lowest_python
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import judge
 from stackfix.rules.sf109_unmeasured import is_unknown
@@ -21,19 +21,6 @@ from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.platforms import Platform
 
 __all__ = ["Ground", "ground", "lowest_python", "stack_versions", "unknown"]
-
-MINORS = tuple(f"3.{minor}" for minor in range(8, 20))
-
-
-def lowest_python(requires_python: str) -> str:
-    """The lowest Python that a specifier admits ("3.11"); "3.8" when it says nothing."""
-    specifier = SpecifierSet(requires_python)
-    bounds = [c.version for c in specifier if c.operator in {">=", "==", "~="}]
-    exact = [bound for bound in bounds if re.fullmatch(r"\d+(\.\d+)*", bound)]
-    for text in sorted({*MINORS, *exact}, key=Version):
-        if specifier.contains(text):
-            return text
-    return MINORS[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
