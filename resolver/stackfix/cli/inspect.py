@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from stackfix.cli.cards import cards_of
 from stackfix.cli.failures import BAD_INPUT, FINDINGS, one_line
 from stackfix.cli.options import card_options, format_option
 
 if TYPE_CHECKING:
-    from stackfix.targets.target import Target
-    from stackfix_knowledge.graph import Graph
     from stackfix_knowledge.measure.errors import MeasureError
     from stackfix_knowledge.measure.inspect import Inspected
 
@@ -40,7 +39,7 @@ def command(
     from stackfix_knowledge.graph import Graph
 
     graph = Graph.load()
-    cards = _cards(targets, hosts, graph)
+    cards = cards_of(targets, hosts, graph)
     with progress(quiet=output_format == "json") as tell:
         tell("reading libraries")
         packages, faults, unusable = _inspect(paths)
@@ -61,22 +60,6 @@ def command(
     if unusable:
         return BAD_INPUT
     return FINDINGS if errors(findings) else 0
-
-
-def _cards(targets: Sequence[str], hosts: Sequence[Path], graph: Graph) -> tuple[Target, ...]:
-    if not targets and not hosts:
-        return ()
-    from stackfix.cli.asking import machine
-    from stackfix.targets.select import select_targets
-
-    return select_targets(
-        named=targets,
-        hosts=hosts,
-        settings={},
-        project_file=Path("pyproject.toml"),
-        gpus=graph.gpus,
-        machine=lambda: machine(graph),
-    ).targets
 
 
 def _inspect(

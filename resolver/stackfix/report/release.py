@@ -1,16 +1,17 @@
-"""All that is known about one release, as one document: `stackfix explain PKG==VERSION`."""
+"""All that is known about one release, as one document: `schema/release-1.json` describes it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from stackfix.report.json import target_document
+from stackfix.report.libraries import libraries_of, verdicts_of
+from stackfix.report.ties import bugs_of, collisions_of, couplings_of, evidence_of
 from stackfix_knowledge.coverage import Support
 
 if TYPE_CHECKING:
-    from stackfix_knowledge.advisories import Advisory
-    from stackfix_knowledge.evidence import Evidence
+    from stackfix.targets.target import Target
     from stackfix_knowledge.graph import Graph
     from stackfix_knowledge.release import Release, WheelFact
 
@@ -19,9 +20,19 @@ __all__ = ["SCHEMA", "release_document"]
 SCHEMA = 1
 
 
-def release_document(release: Release, graph: Graph) -> dict[str, Any]:
-    """The release, its wheels with what they run on, its known bugs and what ties it to others."""
+def release_document(
+    release: Release,
+    graph: Graph,
+    *,
+    targets: Sequence[Target] = (),
+    platform: str = "linux_x86_64",
+) -> dict[str, Any]:
+    """The release, its wheels with what they run on, its known bugs and what ties it to others.
+
+    `libraries` and `verdicts` are those of the wheel for `platform`.
+    """
     name, version = release.package, release.version
+    chosen = release.wheel(platform)
     package = graph.packages.get(name)
     return {
         "schema": SCHEMA,
@@ -32,30 +43,14 @@ def release_document(release: Release, graph: Graph) -> dict[str, Any]:
         "yanked": release.yanked,
         "index": release.index,
         "wheels": [_wheel(wheel, graph) for wheel in release.wheels],
-        "known_bugs": [
-            _advisory(advisory) for advisory in graph.advisories(name) if advisory.affects(version)
-        ],
-        "couplings": [
-            {
-                "needs": coupling.needs,
-                "versions": str(coupling.specifiers) if coupling.specifiers is not None else None,
-                "relation": coupling.relation.value,
-                "why": coupling.why,
-                "evidence": _evidence(coupling.evidence),
-            }
-            for coupling in graph.couplings(name)
-            if coupling.package == name and coupling.concerns(version)
-        ],
-        "collisions": [
-            {
-                "with": collision.other,
-                "versions": str(collision.other_versions),
-                "path": collision.path,
-                "evidence": _evidence(collision.evidence),
-            }
-            for collision in graph.collisions(name)
-            if collision.versions.contains(version, prereleases=True)
-        ],
+        "platform": platform,
+        "targets": [target_document(target) for target in targets],
+        "libraries": libraries_of(chosen, targets) if chosen else [],
+        "verdicts": verdicts_of(chosen, targets) if chosen else [],
+        "vendor_matrix": _matrix(release, graph),
+        "known_bugs": bugs_of(name, graph, version),
+        "couplings": couplings_of(name, graph, version),
+        "collisions": collisions_of(name, graph, version),
         "knowledge": graph.version,
     }
 
@@ -73,7 +68,9 @@ def _wheel(wheel: WheelFact, graph: Graph) -> dict[str, Any]:
         "built_against": {name: str(version) for name, version in wheel.built_against.items()},
         "architectures": [str(one) for one in coverage.architectures()] if coverage else None,
         "runs_on": _verdicts(wheel, graph) if coverage else None,
-        "evidence": _evidence(wheel.evidence),
+        "needs": list(wheel.needs),
+        "ptxas": [{"cuda": one.cuda, "targets": list(one.targets)} for one in wheel.ptxas],
+        "evidence": evidence_of(wheel.evidence),
     }
 
 
@@ -86,17 +83,13 @@ def _verdicts(wheel: WheelFact, graph: Graph) -> dict[str, list[str]]:
     return {support: capabilities for support, capabilities in verdicts.items() if capabilities}
 
 
-def _advisory(advisory: Advisory) -> dict[str, Any]:
+def _matrix(release: Release, graph: Graph) -> dict[str, Any] | None:
+    """What the vendor documents for the release; None where nobody read it."""
+    matrix = graph.matrix(release.package, release.version)
+    if matrix is None:
+        return None
     return {
-        "id": advisory.id,
-        "severity": advisory.severity.value,
-        "summary": advisory.summary,
-        "effect": advisory.effect,
-        "workaround": advisory.workaround.text if advisory.workaround else None,
-        "fixed": [str(one.fixed) for one in advisory.ranges if one.fixed],
-        "evidence": _evidence(advisory.evidence),
+        "documents": str(matrix.documents),
+        "capabilities": [str(capability) for capability in sorted(matrix.capabilities)],
+        "evidence": evidence_of(matrix.evidence),
     }
-
-
-def _evidence(evidence: Iterable[Evidence]) -> list[dict[str, Any]]:
-    return [asdict(one) | {"kind": one.kind.value, "line": one.describe()} for one in evidence]

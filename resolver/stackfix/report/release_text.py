@@ -10,10 +10,12 @@ from rich.table import Table
 
 from stackfix.report.console import show
 from stackfix.report.plain import assemble, plain
-from stackfix.report.wording import listed
+from stackfix.report.ties_text import sources, ties
+from stackfix.report.wording import count, listed
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
 __all__ = ["show_release"]
 
@@ -25,6 +27,7 @@ _SUPPORT = {
     "unknown": ("dim", "not known"),
 }
 _MOST_REQUIREMENTS = 40
+_MOST_SETS = 6
 
 
 def show_release(console: Console, document: Mapping[str, Any]) -> None:
@@ -42,10 +45,68 @@ def _parts(document: Mapping[str, Any]) -> Iterator[RenderableType]:
     for wheel in document["wheels"]:
         yield plain(f"\n{wheel['file']}", "underline")
         yield _indented(_wheel(wheel))
-    yield from _section("Known bugs", [_bug(bug) for bug in document["known_bugs"]])
-    yield from _section("Goes together with", [_coupling(one) for one in document["couplings"]])
-    yield from _section("Overwrites files of", [_collision(one) for one in document["collisions"]])
+    yield from _libraries(document)
+    yield from _matrix(document["vendor_matrix"])
+    yield from ties(document)
     yield plain(f"\nfacts of {document['knowledge']}", "dim")
+
+
+def _libraries(document: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """The libraries of the wheel for the platform, each with its most frequent images."""
+    if not document["libraries"]:
+        return
+    yield plain(f"\nGPU code of the wheel for {document['platform']}", "bold underline")
+    for verdict in document["verdicts"]:
+        style, words = _SUPPORT[verdict["state"]]
+        yield _indented(
+            assemble((verdict["target"], "bold"), "  ", (f"{verdict['state']} ({words})", style))
+        )
+    for library in document["libraries"]:
+        aside = ", an optional feature" if library["optional"] else ""
+        yield _indented(
+            assemble(
+                (library["name"], "bold"),
+                f"  {count(library['containers'], 'container')}, {library['judged']} of them over"
+                f" several generations{aside}",
+            )
+        )
+        for verdict in library["verdicts"]:
+            yield _deeper(_shares(verdict))
+        for images in library["sets"][:_MOST_SETS]:
+            yield _deeper(plain(f"{images['count']:6} × {' '.join(images['images'])}", "dim"))
+        if len(library["sets"]) > _MOST_SETS:
+            rest = len(library["sets"]) - _MOST_SETS
+            yield _deeper(plain(f"{count(rest, 'further set')} of images (--format json)", "dim"))
+
+
+def _shares(verdict: Mapping[str, Any]) -> Text:
+    judged = verdict["judged"]
+    total = sum(judged.values())
+    state = verdict["state"] or "not judged"
+    counts = ", ".join(
+        f"{verdict[key]} {name}"
+        for key, name in (("native", "native"), ("jit", "JIT"), ("none", "none"))
+    )
+    counted = f" ({judged['native']} native, {judged['jit']} JIT of {total} that count)"
+    return assemble(
+        f"{verdict['target']}: ",
+        (state, _SUPPORT[verdict["state"]][0] if verdict["state"] else "dim"),
+        f", {counts}",
+        (counted if verdict["state"] else "", "dim"),
+    )
+
+
+def _matrix(matrix: Mapping[str, Any] | None) -> Iterator[RenderableType]:
+    if matrix is None:
+        return
+    yield plain(f"\nThe vendor's matrix (of {matrix['documents']})", "bold underline")
+    yield _indented(plain(f"lists {', '.join(matrix['capabilities'])}"))
+    for line in sources(matrix["evidence"]):
+        yield _indented(plain(line, "dim"))
+
+
+def _deeper(part: RenderableType) -> Padding:
+    return Padding(part, (0, 0, 0, 4))
 
 
 def _wheel(wheel: Mapping[str, Any]) -> Table:
@@ -68,12 +129,16 @@ def _wheel(wheel: Mapping[str, Any]) -> Table:
             row(support, f"{', '.join(capabilities)} ({words})", style)
     for name, version in wheel["built_against"].items():
         row("built with", f"{name} {version}")
+    if wheel["needs"]:
+        row("loads", listed(wheel["needs"], _MOST_REQUIREMENTS))
+    for ptxas in wheel["ptxas"]:
+        row("ptxas", f"CUDA {ptxas['cuda']}: {listed(ptxas['targets'], _MOST_REQUIREMENTS)}")
     if wheel["requires_python"]:
         row("Python", wheel["requires_python"])
     needed = list(_needed(wheel["requires"] or (), wheel["platform"]))
     if needed:
         row("requires", listed(needed, _MOST_REQUIREMENTS))
-    for line in _sources(wheel["evidence"]):
+    for line in sources(wheel["evidence"]):
         row("source", line, "dim")
     return table
 
@@ -95,44 +160,6 @@ def _needed(requirements: Sequence[str], platform: str) -> Iterator[str]:
         if requirement.marker is None or requirement.marker.evaluate({**markers, "extra": ""}):
             requirement.marker = None
             yield str(requirement)
-
-
-def _bug(bug: Mapping[str, Any]) -> list[tuple[str, str]]:
-    fixed = f" (fixed in {', '.join(bug['fixed'])})" if bug["fixed"] else ""
-    lines = [
-        (f"{bug['id']}  {bug['summary']}{fixed}", "yellow" if bug["severity"] != "info" else ""),
-        (f"  {bug['effect']}", ""),
-    ]
-    if bug["workaround"]:
-        lines.append((f"  instead: {bug['workaround']}", "green"))
-    return lines + [(f"  {line}", "dim") for line in _sources(bug["evidence"])]
-
-
-def _coupling(coupling: Mapping[str, Any]) -> list[tuple[str, str]]:
-    versions = coupling["versions"] or coupling["relation"].replace("-", " ")
-    lines = [(f"{coupling['needs']} {versions}: {coupling['why']}", "")]
-    return lines + [(f"  {line}", "dim") for line in _sources(coupling["evidence"])]
-
-
-def _collision(collision: Mapping[str, Any]) -> list[tuple[str, str]]:
-    lines = [
-        (f"{collision['with']} {collision['versions']}".rstrip() + f": {collision['path']}", "")
-    ]
-    return lines + [(f"  {line}", "dim") for line in _sources(collision["evidence"])]
-
-
-def _section(title: str, items: Sequence[list[tuple[str, str]]]) -> Iterator[RenderableType]:
-    if not items:
-        return
-    yield plain(f"\n{title}", "bold underline")
-    for lines in items:
-        for text, style in lines:
-            deeper = len(text) - len(text.lstrip())
-            yield Padding(plain(text.strip(), style), (0, 0, 0, 2 + deeper))
-
-
-def _sources(evidence: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [str(one["line"]) for one in evidence]
 
 
 def _indented(part: RenderableType) -> Padding:

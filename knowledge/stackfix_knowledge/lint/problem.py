@@ -1,0 +1,35 @@
+"""What a check of the facts says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Kind", "Problem"]
+
+
+class Kind(StrEnum):
+    """What is to be done about it."""
+
+    FAULT = "fault"
+    """Wrong as it stands: it has to be corrected."""
+    BORDERLINE = "borderline"
+    """A share near a threshold: a person should see whether the verdict is right."""
+    DISPUTED = "disputed"
+    """A vendor's document and the measurement disagree: both are shown, a person should know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One line about one place."""
+
+    kind: Kind
+    file: str
+    """The facts file, relative to the folder of the facts; a project's own by its path."""
+    place: str
+    """Where in it; empty for the whole of it."""
+    text: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}: {self.place}" if self.place else self.file
+        return f"{where}: {self.text}"

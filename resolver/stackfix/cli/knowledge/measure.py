@@ -1,0 +1,108 @@
+"""`stackfix knowledge measure`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from stackfix.cli.failures import FINDINGS, one_line
+from stackfix.cli.knowledge.indexes import index_option, open_index, pinned
+
+__all__ = ["command"]
+
+_PLATFORMS = ("linux_x86_64", "linux_aarch64", "win_amd64", "any")
+
+
+@click.command("measure")
+@click.argument("releases", nargs=-1, required=True, metavar="PKG==VERSION…")
+@click.option(
+    "--into",
+    "own",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help='Write the facts to FILE, for `[tool.stackfix] knowledge = ["FILE"]` in a project.',
+)
+@click.option(
+    "--platform",
+    "platforms",
+    multiple=True,
+    type=click.Choice(_PLATFORMS),
+    default=("linux_x86_64", "any"),
+    show_default=True,
+    help="Whose wheels to measure. Repeatable.",
+)
+@click.option("--metadata-only", is_flag=True, help="Read what the wheel requires, not its code.")
+@click.option("--again", is_flag=True, help="Also what is known already.")
+@index_option
+def command(
+    releases: tuple[str, ...],
+    own: Path | None,
+    platforms: tuple[str, ...],
+    metadata_only: bool,
+    again: bool,
+    address: str | None,
+) -> int:
+    """Measure releases on the index: read their wheels' binaries and metadata, and note the facts.
+
+    A wheel is read piece by piece, never run and not kept; what is known already is not fetched
+    again, so an interrupted run goes on where it stopped. In a source checkout of stackfix the
+    facts go to those that ship with it; otherwise name a file with --into.
+
+    Exit code: 0 measured or known already, 1 a wheel that cannot be read or a release that is
+    not there, 2 bad input.
+    """
+    import datetime
+
+    from stackfix_knowledge.evidence import EvidenceKind
+    from stackfix_knowledge.measure.measuring import Measuring
+
+    wanted = pinned(releases)
+    depth = EvidenceKind.METADATA if metadata_only else EvidenceKind.MEASURED
+    failures = 0
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        click.echo(one_line(line), err=True)
+
+    names = [package_of(requirement.name) for requirement in wanted]
+    with open_index(address) as index, _folder(own, names) as folder:
+        measuring = Measuring(index, folder, today=datetime.date.today(), report=say)
+        for requirement in wanted:
+            failures += measuring.measure(
+                requirement, depth=depth, platforms=platforms, again=again
+            )
+    if not said:
+        click.echo("all of it is known already (--again measures it anew)", err=True)
+    return FINDINGS if failures else 0
+
+
+def package_of(name: str) -> str:
+    """The normalised name."""
+    from packaging.utils import canonicalize_name
+
+    return str(canonicalize_name(name))
+
+
+@contextmanager
+def _folder(own: Path | None, packages: list[str]) -> Iterator[Path]:
+    """Where measuring writes to."""
+    from stackfix_knowledge.measure.own import measuring_into
+    from stackfix_knowledge.reader import facts_folder
+
+    shipped = facts_folder() / "wheels"
+    if own is not None:
+        with measuring_into(own, dict.fromkeys(packages), shipped) as folder:
+            yield folder
+        return
+    if not _is_checkout(facts_folder()):
+        raise click.UsageError("this is no source checkout of stackfix: name a file with --into")
+    yield shipped
+
+
+def _is_checkout(facts: Path) -> bool:
+    """Whether the facts lie in the sources, as in a clone, and not where they were installed."""
+    return (facts.parents[2] / "pyproject.toml").is_file() and facts.parents[1].name == "knowledge"

@@ -1,0 +1,118 @@
+"""`stackfix knowledge outdated`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stackfix.cli.failures import FINDINGS, one_line
+from stackfix.cli.knowledge.indexes import index_option, open_index
+from stackfix.cli.known import package_name
+from stackfix.cli.options import format_option
+
+if TYPE_CHECKING:
+    from stackfix_knowledge.graph import Graph
+    from stackfix_knowledge.measure.index import Index
+    from stackfix_knowledge.measure.outdated import Outdated
+
+__all__ = ["command"]
+
+_AT_ONCE = 8
+"""Pages asked for at the same time; an index takes a browser's number of connections well."""
+_MOST_VERSIONS = 8
+
+
+@click.command("outdated")
+@click.argument("packages", nargs=-1, metavar="[PKG]…")
+@click.option("--all", "older_too", is_flag=True, help="Also older releases that nobody measured.")
+@index_option
+@format_option
+def command(
+    packages: tuple[str, ...], older_too: bool, address: str | None, output_format: str
+) -> int:
+    """List the releases on the index that are newer than what the facts know.
+
+    Without PKG, of every package that there are facts about. `stackfix knowledge measure` takes
+    what is listed. Exit code: 0 the index answered, 1 a package could not be looked up.
+    """
+    from stackfix.report.json import dump
+    from stackfix_knowledge.graph import Graph
+
+    graph = Graph.load()
+    names = [package_name(name, "names of packages") for name in packages] or _measured()
+    with open_index(address) as index:
+        found, failures = _compare(names, graph, index)
+    rows = [_row(outdated, older_too) for outdated in found]
+    rows = [row for row in rows if row["newer"] or row["older"]]
+    if output_format == "json":
+        click.echo(dump({"schema": 1, "packages": rows, "knowledge": graph.version}), nl=False)
+    else:
+        _show(rows, len(found))
+    for line in failures:
+        click.echo(one_line(line), err=True)
+    return FINDINGS if failures else 0
+
+
+def _measured() -> list[str]:
+    """The packages that there are facts about."""
+    from stackfix_knowledge.reader import facts_folder
+
+    return sorted(path.stem for path in (facts_folder() / "wheels").glob("*.toml"))
+
+
+def _compare(names: Sequence[str], graph: Graph, index: Index) -> tuple[list[Outdated], list[str]]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from stackfix_knowledge.measure.errors import MeasureError
+    from stackfix_knowledge.measure.outdated import compare
+
+    def one(name: str) -> Outdated | MeasureError:
+        package = graph.packages.get(name)
+        judged = package is not None and package.judged
+        try:
+            return compare(name, releases[name], index, judged=judged)
+        except MeasureError as error:
+            return error
+
+    # The graph reads files when it is first asked, which threads must not do at the same time.
+    releases = {name: graph.releases(name) for name in names}
+    _ = graph.packages
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        results = list(pool.map(one, names))
+    return (
+        [result for result in results if not isinstance(result, MeasureError)],
+        [str(result) for result in results if isinstance(result, MeasureError)],
+    )
+
+
+def _row(outdated: Outdated, older_too: bool) -> dict[str, Any]:
+    return {
+        "package": outdated.package,
+        "newest_known": str(outdated.newest) if outdated.newest else None,
+        "newer": [
+            {"version": str(new.version), "date": new.date} for new in outdated.newer
+        ],
+        "older": [
+            {"version": str(new.version), "date": new.date} for new in outdated.older
+        ] if older_too else [],
+    }  # fmt: skip
+
+
+def _show(rows: Sequence[dict[str, Any]], asked: int) -> None:
+    from stackfix.report.wording import clean, count, listed
+
+    if not rows:
+        click.echo(f"✓ the facts know the newest release of {count(asked, 'package')}")
+        return
+    width = max(len(row["package"]) for row in rows)
+    for row in rows:
+        known = row["newest_known"] or "nothing"
+        parts = [f"knows {known}"]
+        for key in ("newer", "older"):
+            if row[key]:
+                versions = [new["version"] for new in row[key]][::-1]
+                parts.append(f"{key}: {listed(versions, _MOST_VERSIONS)}")
+        click.echo(clean(f"{row['package']:{width}}  {', '.join(parts)}"))
+    click.echo("measure them: stackfix knowledge measure PKG==VERSION")

@@ -1,0 +1,47 @@
+"""`stackfix knowledge show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from stackfix.cli.cards import cards_of, platform_option
+from stackfix.cli.known import graph_at, package_name, project_option
+from stackfix.cli.options import card_options, format_option
+
+__all__ = ["command"]
+
+
+@click.command("show")
+@click.argument("subject", metavar="PKG[==VERSION]")
+@card_options
+@platform_option
+@project_option
+@format_option
+def command(
+    subject: str,
+    targets: tuple[str, ...],
+    hosts: tuple[Path, ...],
+    platform: str,
+    project: Path | None,
+    output_format: str,
+) -> int:
+    """Show all that is known about a package or one of its releases, with the evidence.
+
+    With --target or --host, also says what those cards can do with a release.
+    """
+    from stackfix.cli.showing import show_package_or_release
+
+    text, separator, version = subject.partition("==")
+    name = package_name(text, "a package or a release like torch==2.7.1")
+    graph = graph_at(project)
+    show_package_or_release(
+        name,
+        version.strip() if separator else None,
+        graph,
+        output_format,
+        targets=cards_of(targets, hosts, graph),
+        platform=platform,
+    )
+    return 0
