@@ -35,6 +35,7 @@ class Graph:
     def __init__(self, overlays: Sequence[Overlay] = ()) -> None:
         self._overlays = tuple(overlays)
         self._releases: dict[str, tuple[Release, ...]] = {}
+        self._collisions: dict[str, tuple[Collision, ...]] = {}
         self._wheels = WheelStore(self._overlays)
 
     @classmethod
@@ -127,6 +128,11 @@ class Graph:
 
     def collisions(self, name: str) -> tuple[Collision, ...]:
         """Packages that install a file which this package installs too, each seen from it."""
+        if name not in self._collisions:
+            self._collisions[name] = self._collisions_of(name)
+        return self._collisions[name]
+
+    def _collisions_of(self, name: str) -> tuple[Collision, ...]:
         known = self._couplings.collisions_of(name)
         others = {collision.other for collision in known}
         measured = tuple(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,8 +98,6 @@ class Lock:
     options: Mapping[str, Any]
     manifest: Manifest
     packages: tuple[LockedPackage, ...]
-    digest: str
-    """SHA-256 (hex) of the file's bytes."""
     data: bytes = field(repr=False)
     """The file itself."""
     raw: Mapping[str, Any] = field(repr=False)
@@ -127,6 +124,13 @@ class Lock:
             return _build(document, data, name)
         except Fault as fault:
             raise fault.error(name) from None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the file's bytes."""
+        import hashlib  # loads OpenSSL, which readers of a lock seldom need
+
+        return hashlib.sha256(self.data).hexdigest()
 
     def named(self, name: str) -> tuple[LockedPackage, ...]:
         """Return every package of that (normalised) name, in file order."""
@@ -213,7 +217,6 @@ def _build(document: dict[str, Any], data: bytes, name: str) -> Lock:
         options=MappingProxyType(_toml.subtable(document, "options")),
         manifest=manifest,
         packages=tuple(packages),
-        digest=hashlib.sha256(data).hexdigest(),
         data=data,
         raw=document,
         _by_name=by_name,

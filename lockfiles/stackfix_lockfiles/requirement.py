@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from stackfix_lockfiles.errors import InputError
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 __all__ = ["DeclaredRequirement", "IncludedGroup", "parse_requirement"]
 
@@ -75,6 +78,11 @@ def parse_requirement(text: str, file: Path | str, place: str, line: int | None)
     Raises:
         InputError: it is none; the message names file, line and place.
     """
+    from packaging.requirements import (  # 5 ms, which those who only read locks need not spend
+        InvalidRequirement,
+        Requirement,
+    )
+
     try:
         return Requirement(text)
     except InvalidRequirement as error:

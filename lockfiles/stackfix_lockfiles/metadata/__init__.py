@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as Late
-from email.parser import HeaderParser
 from typing import TYPE_CHECKING
 
 from packaging.tags import Tag
@@ -57,6 +54,9 @@ def requires(
 def _read(
     missing: list[tuple[LockedPackage, LockedFile]], cache: Cache
 ) -> dict[str, tuple[str, ...]]:
+    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import TimeoutError as Late
+
     from stackfix_lockfiles.metadata.remote import Reader
 
     found: dict[str, tuple[str, ...]] = {}
@@ -82,6 +82,8 @@ def _read(
 
 
 def _one(reader: Reader, package: LockedPackage, wheel: LockedFile) -> tuple[str, ...] | None:
+    from email.parser import HeaderParser  # not before a file is really read
+
     text = reader.metadata(wheel.url or "")
     if text is None:
         return None

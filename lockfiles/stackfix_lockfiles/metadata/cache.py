@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,8 +41,14 @@ class Cache:
             return None
         try:
             with path.open("rb") as file:
-                value = json.loads(file.read(_MAX_BYTES))
-        except (OSError, ValueError, RecursionError):
+                data = file.read(_MAX_BYTES)
+        except OSError:
+            return None
+        import json  # a reader of locks that finds nothing here has no other use for it
+
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError):
             return None
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return tuple(value)
@@ -55,6 +59,9 @@ class Cache:
         path = self._path(file_hash)
         if path is None:
             return
+        import json
+        import tempfile
+
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             descriptor, fresh = tempfile.mkstemp(dir=path.parent)

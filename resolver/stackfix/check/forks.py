@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 
 from packaging.specifiers import SpecifierSet
 
-from stackfix.plan.sites import MINORS, lowest_python
-from stackfix_lockfiles.lock import Dependency, Lock
+from stackfix.pythons import MINORS, lowest_python
+from stackfix_lockfiles.lock import Dependency, Lock, LockedPackage
 from stackfix_lockfiles.markers import Environment
+from stackfix_lockfiles.platforms import Platform
 
-__all__ = ["other_machine", "project_python", "pythons"]
+__all__ = ["comes_alive", "left_over", "other_machine", "project_python", "pythons"]
 
 _MACHINES = {"linux_x86_64": "linux_aarch64", "linux_aarch64": "linux_x86_64"}
 
@@ -44,15 +45,41 @@ def pythons(lock: Lock, own: str, is_stack: Callable[[str], bool]) -> tuple[str,
     return tuple(found.values())
 
 
-def other_machine(lock: Lock, platform: str, is_stack: Callable[[str], bool]) -> str | None:
-    """The other Linux, where the lock tells machines apart for GPU packages; None if it does not.
+def other_machine(platform: str) -> str | None:
+    """The other Linux; None for what is no Linux."""
+    return _MACHINES.get(platform)
 
-    A machine that the lock is not made for does not count.
+
+def left_over(
+    lock: Lock, reached: Container[int], is_stack: Callable[[str], bool]
+) -> tuple[LockedPackage, ...]:
+    """GPU packages, and what they depend on, that the environments so far do not install.
+
+    `reached` holds the identities of the packages that they do install.
     """
-    other = _MACHINES.get(platform)
-    if other is None or not any("platform_machine" in text for text in _markers(lock, is_stack)):
-        return None
-    return other
+    near = {
+        edge.name
+        for package in lock.packages
+        if is_stack(package.name)
+        for edge in package.dependencies
+    }
+    return tuple(
+        package
+        for package in lock.packages
+        if id(package) not in reached
+        and (is_stack(package.name) or (package.resolution_markers and package.name in near))
+    )
+
+
+def comes_alive(lock: Lock, packages: Iterable[LockedPackage], platform: str, python: str) -> bool:
+    """Whether one of the packages may be installed there, as far as its forks tell."""
+    full = python if python.count(".") > 1 else f"{python}.99"
+    truths = Environment(Platform.parse(platform).markers(full))
+    return any(
+        not package.resolution_markers
+        or any(lock.marker(text).holds(truths) for text in package.resolution_markers)
+        for package in packages
+    )
 
 
 def _markers(lock: Lock, is_stack: Callable[[str], bool]) -> Iterator[str]:

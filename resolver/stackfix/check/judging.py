@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from packaging.version import Version
 
-from stackfix.check.forks import other_machine
+from stackfix.check.forks import comes_alive, other_machine
 from stackfix.check.places import Place, Places, versions_of
 from stackfix.check.stated import Statements
 from stackfix.rules.finding import Finding, Severity
@@ -92,25 +92,45 @@ def _other_python_lacks_wheel(
     return any(str(version) == finding.version for version in own.get(finding.package, ()))
 
 
-def judge_other_forks(places: Places, targets: Sequence[Target], lock: Lock) -> Iterator[Found]:
+def other_linux(places: Places, platforms: Sequence[str]) -> tuple[str, ...]:
+    """Linux machines beside `platforms` for which the lock has GPU packages of their own."""
+    for platform in platforms:
+        places.whole(platform)
+    left = places.left_over()
+    others = {other: None for platform in platforms if (other := other_machine(platform))}
+    return tuple(
+        other
+        for other in others
+        if other not in platforms
+        and places.lock is not None
+        and any(comes_alive(places.lock, left, other, python) for python in places.pythons)
+    )
+
+
+def judge_other_forks(places: Places, targets: Sequence[Target]) -> Iterator[Found]:
     """GPU packages of a fork for the other Linux machine, in versions that no target installs."""
-    graph, fresh = places.graph, _Once()
-    is_stack = graph.packages.is_stack
-    installed = versions_of(place for target in targets for place in places.of(target.platform))
-    for target in targets:
-        platform = other_machine(lock, target.platform, is_stack)
-        if platform is None or any(other.platform == platform for other in targets):
-            continue
+    fresh = _Once()
+    platforms = tuple(dict.fromkeys(target.platform for target in targets))
+    installed = versions_of(place for platform in platforms for place in places.of(platform))
+    for platform in other_linux(places, platforms):
         for place in places.of(platform):
             for piece in place.stack:
-                if piece.version in installed.get(piece.name, ()):
-                    continue
-                for finding in judge_piece(piece, target, graph):
-                    if finding.code in _IN_FORKS:
-                        message = f"{finding.message} (in the fork for {platform})"
-                        found = replace(finding, severity=Severity.WARNING, message=message)
+                if piece.version not in installed.get(piece.name, ()):
+                    for found in _in_fork(piece, platform, targets, places.graph):
                         if fresh(found):
                             yield Found(found, place)
+
+
+def _in_fork(
+    piece: Piece, platform: str, targets: Sequence[Target], graph: Graph
+) -> Iterator[Finding]:
+    for target in targets:
+        if other_machine(target.platform) != platform:
+            continue
+        for finding in judge_piece(piece, target, graph):
+            if finding.code in _IN_FORKS:
+                message = f"{finding.message} (in the fork for {platform})"
+                yield replace(finding, severity=Severity.WARNING, message=message)
 
 
 def lock_integrity(

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from stackfix.check.base import Base
 from stackfix.check.discover import LockFile
-from stackfix.check.forks import other_machine
 from stackfix.check.hits import hits_of
 from stackfix.check.judging import (
     Found,
@@ -18,6 +17,7 @@ from stackfix.check.judging import (
     judge_places,
     lock_integrity,
     lock_wide,
+    other_linux,
 )
 from stackfix.check.result import Checked, Hit
 from stackfix.check.settings import Policy, nearest_settings, policy
@@ -42,6 +42,9 @@ from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.project import Project, shown
 from stackfix_lockfiles.pyproject import Pyproject
+
+if TYPE_CHECKING:
+    from stackfix.check.base import Base
 
 __all__ = ["Case", "Options", "check_one", "judged", "unreadable"]
 
@@ -167,7 +170,7 @@ def judged(case: Case, subject: Subject, indexes: NamedIndexes | None) -> Judged
     unread: tuple[str, ...] = ()
     if (lock := subject.uv) is not None:
         statements = Statements(lock, case.graph, online=case.options.online)
-        found += judge_other_forks(subject.places, case.targets, lock)
+        found += judge_other_forks(subject.places, case.targets)
         found += lock_integrity(subject.places, _platforms(case, subject), lock, statements)
         found += lock_wide(lock, case.graph, indexes)
         if case.options.online:
@@ -207,14 +210,10 @@ def _each(case: Case, subject: Subject) -> Iterator[Target]:
 
 
 def _platforms(case: Case, subject: Subject) -> tuple[str, ...]:
-    """Where the lock has to agree with the wheels: the targets' platforms, and every Linux."""
+    """Where the lock has to agree with the wheels: the targets' platforms, and every other Linux
+    that brings GPU packages of its own."""
     own = dict.fromkeys(target.platform for target in case.targets) or {_LINUX: None}
-    lock = subject.uv
-    if lock is not None:
-        for platform in tuple(own):
-            other = other_machine(lock, platform, case.graph.packages.is_stack)
-            own |= {other: None} if other else {}
-    return tuple(own)
+    return (*own, *other_linux(subject.places, tuple(own)))
 
 
 def _unsupported(case: Case, subject: Subject) -> Iterator[Found]:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from packaging.version import InvalidVersion, Version
 
+from stackfix.check.forks import comes_alive, left_over
 from stackfix.check.selections import Selection, singly
 from stackfix.stack import Piece, Stack
 from stackfix_knowledge.graph import Graph
@@ -67,41 +68,65 @@ class Place:
 
 @dataclass(slots=True)
 class Places:
-    """Walks a lock for one platform after the other; equal environments come once."""
+    """Walks a lock for one platform after the other; equal environments come once.
+
+    The project's own Python is walked in every choice of extras. The Pythons of other forks are
+    walked only where they bring a GPU package, or a neighbour of one, that was not seen before.
+    """
 
     walker: Walker
     graph: Graph
     selections: tuple[Selection, ...]
     pythons: tuple[str, ...]
+    """The project's own first."""
+    lock: Lock | None = None
+    """The lock whose forks count; None where there are none."""
     unsupported: set[str] = field(default_factory=set)
     """Platforms that the lock is not made for."""
     impossible: list[Selection] = field(default_factory=list)
     """Choices that an edge deep in the lock makes conflict."""
     _pieces: dict[tuple[int, str, str], Piece | None] = field(default_factory=dict)
-    _known: dict[tuple[str, str], tuple[Place, ...]] = field(default_factory=dict)
+    _walked: dict[str, tuple[Place, ...]] = field(default_factory=dict)
 
-    def of(self, platform: str, pythons: tuple[str, ...] = ()) -> tuple[Place, ...]:
-        """The different environments on a platform, the plainest first."""
-        found: list[Place] = []
-        for position, python in enumerate(pythons or self.pythons):
-            key = (platform, python)
-            if key not in self._known:
-                self._known[key] = tuple(self._on(platform, python, own=position == 0))
-            found += self._known[key]
+    def of(self, platform: str) -> tuple[Place, ...]:
+        """The environments on a platform with different GPU packages, the plainest first."""
         unique: dict[frozenset[int], Place] = {}
-        for place in found:
+        for place in self.whole(platform):
             unique.setdefault(frozenset(map(id, place.stack.pieces.values())), place)
         return tuple(unique.values())
 
     def whole(self, platform: str) -> tuple[Place, ...]:
-        """The different environments on a platform, those with equal GPU packages included."""
-        self.of(platform)
-        unique: dict[frozenset[int], Place] = {}
-        for python in self.pythons:
-            for place in self._known[platform, python]:
+        """The environments on a platform that differ in any package."""
+        if platform not in self._walked:
+            unique: dict[frozenset[int], Place] = {}
+            for place in self._all(platform):
                 packages = frozenset(map(id, place.environment.packages.values()))
                 unique.setdefault(packages, place)
-        return tuple(unique.values())
+            self._walked[platform] = tuple(unique.values())
+        return self._walked[platform]
+
+    def left_over(self) -> tuple[LockedPackage, ...]:
+        """GPU packages of the lock, and their neighbours, that no walk so far came across."""
+        if self.lock is None:
+            return ()
+        reached = {
+            id(package)
+            for places in self._walked.values()
+            for place in places
+            for package in place.environment.packages.values()
+        }
+        return left_over(self.lock, reached, self.graph.packages.is_stack)
+
+    def _all(self, platform: str) -> Iterator[Place]:
+        own = tuple(self._on(platform, self.pythons[0], own=True))
+        yield from own
+        if self.lock is None or len(self.pythons) < 2:
+            return
+        reached = {id(p) for place in own for p in place.environment.packages.values()}
+        left = left_over(self.lock, reached, self.graph.packages.is_stack)
+        for python in self.pythons[1:]:
+            if comes_alive(self.lock, left, platform, python):
+                yield from self._on(platform, python, own=False)
 
     def _on(self, platform: str, python: str, *, own: bool) -> Iterator[Place]:
         todo = list(reversed(self.selections))

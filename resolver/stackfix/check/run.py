@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -47,6 +48,7 @@ def check(
             raise NoTarget(_no_target(checked))
         yield checked
         return
+    gc.enable()
     needy = targeted = 0
     for checked in _all(chain(first, files), options, workers or _cores()):
         needy += bool(checked.gpu_packages and not checked.targets)

@@ -6,11 +6,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stackfix.check.discover import Kind, LockFile
 from stackfix.check.forks import project_python, pythons
-from stackfix.check.inputs.flat import FlatLock
 from stackfix.check.places import Places, UvWalker
 from stackfix.check.selections import Selection, selections
 from stackfix.rules.sf505_other_index import NamedIndexes
@@ -21,6 +20,10 @@ from stackfix_lockfiles.project import Project, shown
 from stackfix_lockfiles.pyproject import Pyproject
 
 __all__ = ["EVERYTHING", "Choice", "Subject", "named_indexes", "parse", "project_of", "read_bytes"]
+
+
+if TYPE_CHECKING:
+    from stackfix.check.inputs.flat import FlatLock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +106,7 @@ def _of_uv(lock: Lock, project: Project | None, graph: Graph, choice: Choice) ->
         graph=graph,
         selections=_selected(lock, default, choice),
         pythons=forks,
+        lock=lock,
     )
     return Subject(lock=lock, places=places)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -90,6 +91,7 @@ def command(
 
     Exit code: 0 nothing found, 1 findings, 2 bad input.
     """
+    gc.disable()  # one lock is over before it pays; the workers for many locks turn it on again
     from stackfix.check.run import check
     from stackfix.report.formats import PLACED, format_named
     from stackfix.report.formats.interface import Totals

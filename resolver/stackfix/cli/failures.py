@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -81,6 +79,8 @@ def _internal(error: BaseException, arguments: Sequence[str]) -> str:
 def _report(error: BaseException, arguments: Sequence[str]) -> str:
     """Save what a maintainer needs and return where. Holds no environment variables."""
     import platform
+    import tempfile
+    import traceback
 
     from stackfix.cli.version import version
 
