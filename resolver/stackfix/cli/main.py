@@ -12,7 +12,15 @@ __all__ = ["main", "run"]
 
 def run() -> NoReturn:
     """Run the command line of this process and exit."""
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:  # nobody reads any more
+        code = code or 141
+    # What is left is memory, which the system takes back at once. Freeing the objects of a lock
+    # one by one takes an eighth of a whole check.
+    os._exit(code)
 
 
 def main(arguments: Sequence[str]) -> int:
