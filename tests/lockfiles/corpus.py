@@ -7,10 +7,11 @@ locks name placeholders for the default index. Asks the real index; writes in te
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from stackfix_lockfiles.platforms import PLATFORMS
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import IndexUnreachable, RelockRefused, relock
 from stackfix_lockfiles.requirement import DeclaredRequirement
+from stackfix_lockfiles.uv import Uv
 from tests.lockfiles import uv_oracle
 from tests.registry.locked import stand_ins
 
@@ -83,7 +85,7 @@ def _environments(lock: Lock, project: Project | None, row: Row) -> str:
                     continue
                 seconds += time.perf_counter() - begun
                 walked += 1
-    row.reasons += [f"environment: {reason}" for reason in sorted(refused)[:4]]
+    row.reasons += [f"environment: {reason}" for reason in sorted(refused)]
     each = f", {1000 * seconds / walked:.1f} ms each" if walked else ""
     return f"{walked}{each}" + (f", {len(refused)} kinds refused" if refused else "")
 
@@ -99,13 +101,26 @@ def _relocked(
     try:
         made = relock(project, files, pins=pins)
     except (RelockRefused, IndexUnreachable, InputError) as error:
-        row.results[step] = f"refused, {_since(begun)}"
+        itself = _plain_uv(project, files, pins)
+        row.results[step] = f"refused, {_since(begun)}" + (", as by uv" if itself else "")
         row.reasons.append(f"{step} {pins or ''}: {error}")
         return None
     noted = f", {len(made.warnings)} warning(s)" if made.warnings else ""
     row.results[step] = f"ok, {_since(begun)}{noted}"
     row.reasons += [f"{step}, warning: {warning}" for warning in made.warnings]
     return Lock.parse(made.lock, name="the new uv.lock")
+
+
+def _plain_uv(project: Project, files: Mapping[Path, bytes], pins: Mapping[str, str]) -> bool:
+    """Whether uv by itself, in a copy and without a Python to build with, refuses too."""
+    with tempfile.TemporaryDirectory() as scratch:
+        copied = Path(scratch) / project.root.name
+        shutil.copytree(project.root, copied)
+        for path, data in files.items():
+            (copied / path).write_bytes(data)
+        upgrades = [f"--upgrade-package={name}=={version}" for name, version in pins.items()]
+        environment = {**os.environ, "PYTHONHOME": "/nowhere", "UV_PYTHON_DOWNLOADS": "never"}
+        return Uv.find().run(["lock", *upgrades], cwd=copied, env=environment).returncode != 0
 
 
 def _move(row: Row, project: Project, same: Lock) -> None:

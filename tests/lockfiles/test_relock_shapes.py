@@ -303,3 +303,40 @@ def test_find_links(index: Index, work: Path) -> None:
     (work / "links" / name).write_bytes(data)
     found = like_uv(old_six(work, '"private"', '[tool.uv]\nfind-links = ["links"]\n'))
     assert found.named("private")[0].wheels[0].filename == name
+
+
+def test_a_default_index_that_is_set_no_more_is_told(
+    index: Index, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Index() as company:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", company.url)
+        made = old_six(work, '"idna"')
+        assert not relock(made, {}, pins=PINS).warnings
+        monkeypatch.setenv("UV_DEFAULT_INDEX", index.url)
+        (warning,) = relock(made, {}, pins=PINS).warnings
+        assert warning.startswith(f"uv.lock takes 2 packages from {company.url}, which no setting")
+        assert index.url in warning
+
+
+# What the lock itself says
+
+
+def test_forks_of_the_old_lock_that_no_longer_work_are_made_anew(index: Index, work: Path) -> None:
+    """As an older uv locked: it split Macs by machine, and let a fork go without wheels."""
+    limits = "[tool.uv]\nenvironments = [\"sys_platform == 'darwin'\"]\n"
+    index.add("mac-1.0-py3-none-macosx_11_0_arm64.whl", b"", metadata=metadata("mac", "1.0"))
+    made = old_six(work, '"mac"', limits)
+    machines = ("== 'arm64'", "!= 'arm64'")
+    forks = "".join(
+        f"    \"platform_machine {machine} and sys_platform == 'darwin'\",\n"
+        for machine in machines
+    )
+    text = made.lock_path.read_text()
+    listed = "resolution-markers = [\n"
+    one = text.index(listed) + len(listed)
+    made.lock_path.write_text(text[:one] + forks + text[text.index("]\n", one) :])
+    found = relock(Project.find(made.root), {}, pins=PINS)
+    assert versions(found.lock, "six") == {"1.17.0"}
+    assert versions(found.lock, "mac") == {"1.0"}
+    assert len(found.warnings) == 1
+    assert "forks" in found.warnings[0]

@@ -7,13 +7,15 @@ nothing moves that comes from them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import Lock
-from stackfix_lockfiles.packages import LockedPackage
-from stackfix_lockfiles.scratch.known import recorded
+from stackfix_lockfiles.packages import Dependency, LockedPackage
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.scratch.pseudo import without_pseudo_extras
 from tests.registry.recording import RecordedFile, Recording, digest, reduced
 from tests.registry.server import Index
 
@@ -25,12 +27,15 @@ def stand_ins(folder: Path, *reachable: str) -> Iterator[tuple[str, ...]]:
     Registries whose address starts with one of `reachable` stay as they are.
     """
     lock = Lock.read(folder / "uv.lock")
+    named = {package.source.index for package in lock.packages} | set(_configured(folder))
+    registries = sorted(
+        registry
+        for registry in named
+        if registry and "://" in registry and not registry.startswith(reachable)
+    )
     replaced: dict[str, str] = {}
     with ExitStack() as running:
-        registries = sorted({p.source.index for p in lock.packages if p.source.index})
         for registry in registries:
-            if registry.startswith(reachable) or "://" not in registry:
-                continue
             server = running.enter_context(Index(folder / "no recordings"))
             replaced[registry] = server.url
             for package in lock.packages:
@@ -38,7 +43,16 @@ def stand_ins(folder: Path, *reachable: str) -> Iterator[tuple[str, ...]]:
                     replaced.update(_serve(server, package))
         for path in (folder / "uv.lock", *folder.rglob("*.toml")):
             _replace(path, replaced)
-        yield tuple(registry for registry in registries if registry in replaced)
+        yield tuple(registries)
+
+
+def _configured(folder: Path) -> Iterator[str]:
+    try:
+        project = Project.find(folder)
+    except InputError:
+        return
+    yield from (index.url.rstrip("/") for index in project.indexes)
+    yield from (url.rstrip("/") for url in project.uv_config.table.get("find-links", []))
 
 
 def _serve(server: Index, package: LockedPackage) -> Iterator[tuple[str, str]]:
@@ -65,12 +79,34 @@ def _serve(server: Index, package: LockedPackage) -> Iterator[tuple[str, str]]:
 
 
 def _metadata(package: LockedPackage) -> str:
-    assert package.version is not None
-    entry = recorded(package, package.version)
+    fork = _fork(package)
     lines = [f"Metadata-Version: 2.1\nName: {package.name}\nVersion: {package.version}"]
-    lines += [f"Provides-Extra: {extra}" for extra in entry.extras]
-    lines += [f"Requires-Dist: {requirement}" for requirement in entry.requires_dist]
+    lines += _requirements(package.dependencies, fork)
+    for extra, edges in package.optional_dependencies.items():
+        lines.append(f"Provides-Extra: {extra}")
+        lines += _requirements(edges, (*fork, f"extra == '{extra}'"))
     return "\n".join(lines) + "\n"
+
+
+def _fork(package: LockedPackage) -> tuple[str, ...]:
+    """Where the package is locked at all: its edges do not repeat that."""
+    markers = [without_pseudo_extras(marker) for marker in package.resolution_markers]
+    places = [marker for marker in markers if marker]
+    return (" or ".join(f"({place})" for place in places),) if places == markers != [] else ()
+
+
+def _requirements(edges: Iterable[Dependency], conditions: Iterable[str]) -> Iterator[str]:
+    """Edges as METADATA has them, with a version where the lock names one, and only one."""
+    versions: dict[str, set[str | None]] = {}
+    for edge in edges:
+        versions.setdefault(edge.name, set()).add(edge.version)
+    for edge in edges:
+        name = f"{edge.name}[{','.join(edge.extras)}]" if edge.extras else edge.name
+        if len(versions[edge.name]) == 1 and edge.version:
+            name += f"=={edge.version}"
+        own = edge.marker and without_pseudo_extras(edge.marker)
+        marker = " and ".join(f"({one})" for one in (own, *conditions) if one)
+        yield f"Requires-Dist: {name}" + (f" ; {marker}" if marker else "")
 
 
 def _replace(path: Path, replaced: dict[str, str]) -> None:

@@ -137,6 +137,10 @@ class Index:
             if file.metadata:
                 self._metadata[file.path] = recording.metadata[file.metadata]
 
+    def known(self) -> list[Recording]:
+        """The projects that were recorded here or asked for: what a flat index lists."""
+        return [recording for recording in self._known.values() if recording is not None]
+
     def remove(self, filename: str) -> None:
         """No longer serve an added file, nor name it."""
         name = re.sub(r"[-_.]+", "-", filename.split("-")[0]).lower()
@@ -201,6 +205,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif index.login is not None and header != _basic(*index.login):
             asks = {"WWW-Authenticate": 'Basic realm="index"'}
             self._send(b"who are you?", "text/plain", asks, HTTPStatus.UNAUTHORIZED)
+        elif path.rstrip("/") == "/simple":
+            pages = [recording.page(index.files_url) for recording in index.known()]
+            self._send("\n".join(map(_html, pages)).encode(), "text/html; charset=utf-8")
         elif path.startswith("/simple/"):
             self._page(index, path.removeprefix("/simple/").strip("/"))
         elif path.startswith("/files/") and path.endswith(".metadata"):

@@ -19,10 +19,11 @@ from pathlib import Path
 from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import interpreter
+from stackfix_lockfiles.relock.forks import forget_forks, in_the_way
 from stackfix_lockfiles.relock.keyring import with_keyring
 from stackfix_lockfiles.relock.reach import host_of, out_of_reach
 from stackfix_lockfiles.relock.refusals import IndexUnreachable, RelockRefused, refusal
-from stackfix_lockfiles.relock.result import for_project
+from stackfix_lockfiles.relock.result import for_project, other_index
 from stackfix_lockfiles.scratch import Known, Scratch, scratch
 from stackfix_lockfiles.scratch.known import known
 from stackfix_lockfiles.uv import Finished, TimedOut, Uv
@@ -108,7 +109,7 @@ def relock(
             raise RelockRefused("uv wrote no uv.lock") from None
         return Relocked(
             lock=for_project(data, injected, copy.unversioned),
-            warnings=tuple(_warnings(injected, copy)),
+            warnings=(*_warnings(injected, run), *other_index(lock, data)),
         )
 
 
@@ -124,6 +125,8 @@ class _Run:
     requires_python: str | None
     offline: bool
     progress: Callable[[str], None] | None
+    forked_anew: bool = False
+    """Whether the old lock's forks were in the way and are given up."""
 
     def __call__(self, timeout: float) -> Finished:
         """Run once; a missing interpreter is replaced by a stand-in and uv run again."""
@@ -180,11 +183,14 @@ def _lock(run: _Run, entries: Sequence[Known], offline: bool) -> tuple[Known, ..
         cache = _cache(run)
         dead = out_of_reach(remote.values(), cache=cache, offline=offline)
         injected += _inject(run, remote, dead)
-    for number in range(ROUNDS + 1):
+    for number in range(ROUNDS + 2):
         stderr = _try(run, SOURCE_PATIENCE if remote else TIMEOUT)
         if stderr is None:
             return tuple(injected)
         names = _set_aside(stderr, remote) if number < ROUNDS - 1 else set(remote)
+        if not names and in_the_way(stderr) and forget_forks(run.copy.lock):
+            run.forked_anew = True
+            continue
         if not names:
             raise refusal(run.readable(stderr), offline=offline)
         injected += _inject(run, remote, names)
@@ -239,8 +245,13 @@ def _upgrades(pins: Mapping[str, str | Sequence[str]]) -> list[str]:
     return options
 
 
-def _warnings(injected: Sequence[Known], copy: Scratch) -> list[str]:
+def _warnings(injected: Sequence[Known], run: _Run) -> list[str]:
     lines = []
+    if run.forked_anew:
+        lines.append(
+            "the forks (resolution-markers) of the old uv.lock have no solution; "
+            "they were made anew, with the locked versions"
+        )
     if unread := [entry for entry in injected if not entry.complete]:
         names = ", ".join(f"{entry.name} {entry.version} ({_origin(entry)})" for entry in unread)
         lines.append(
@@ -249,7 +260,7 @@ def _warnings(injected: Sequence[Known], copy: Scratch) -> list[str]:
         )
     lines += [
         f"{name}: its dependencies are only known to its build, which stackfix does not run"
-        for name in sorted(copy.unknown)
+        for name in sorted(run.copy.unknown)
     ]
     return lines
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterator
 
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.relock.refusals import RelockRefused
 from stackfix_lockfiles.scratch import Known
 
-__all__ = ["for_project"]
+__all__ = ["for_project", "other_index"]
 
 _ENTRY = "[[manifest.dependency-metadata]]"
 _FIELD = re.compile(r'(name|version) = "([^"]*)"')
@@ -37,6 +38,29 @@ def for_project(data: bytes, injected: Collection[Known], unversioned: Collectio
     result = "".join(kept).encode()
     _check(Lock.parse(data), Lock.parse(result), given, unversioned)
     return result
+
+
+def other_index(old: Lock | None, data: bytes) -> tuple[str, ...]:
+    """A warning where the index that most of the old lock came from is in the new one no more.
+
+    That of a company is often named in a variable or a user's uv.toml, which not every machine has.
+    """
+    before = Counter(_indexes(old)) if old is not None else Counter()
+    after = Counter(_indexes(Lock.parse(data)))
+    if not before or not after or before.most_common(1)[0][0] in after:
+        return ()
+    (gone, count), (now, _) = before.most_common(1)[0], after.most_common(1)[0]
+    warning = (
+        f"uv.lock takes {count} packages from {gone}, which no setting here names: uv took them "
+        f"from {now}; if that is not meant, set UV_DEFAULT_INDEX and plan again"
+    )
+    return (warning,)
+
+
+def _indexes(lock: Lock) -> Iterator[str]:
+    for package in lock.packages:
+        if package.source.index is not None:
+            yield package.source.index
 
 
 def _blocks(text: str) -> list[str]:

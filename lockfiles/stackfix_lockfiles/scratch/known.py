@@ -11,7 +11,7 @@ from stackfix_lockfiles.packages import Dependency, LockedPackage, SourceKind
 from stackfix_lockfiles.scratch.pseudo import without_pseudo_extras
 from stackfix_lockfiles.scratch.written import written
 
-__all__ = ["Known", "known", "recorded"]
+__all__ = ["Known", "known"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ def known(lock: Lock) -> tuple[Known, ...]:
     for package in lock.packages:
         if package.version is None or not _needs_reading(package):
             continue
-        entry = recorded(package, package.version)
+        entry = _entry(package, package.version)
         key = (entry.name, entry.version)
         found[key] = _united(found[key], entry) if key in found else entry
     return tuple(found.values())
@@ -65,8 +65,7 @@ def _needs_reading(package: LockedPackage) -> bool:
     return kind in (SourceKind.GIT, SourceKind.URL)
 
 
-def recorded(package: LockedPackage, version: str) -> Known:
-    """What the lock records of one package."""
+def _entry(package: LockedPackage, version: str) -> Known:
     if package.metadata is not None:
         texts = [written(requirement) for requirement in package.metadata.requires_dist]
         extras = package.metadata.provides_extras
