@@ -66,7 +66,7 @@ def _read(file: Entry, name: str) -> None:
         "couplings": CouplingTable.load,
         "indexes": IndexTable.load,
         "features": lambda: feature_of("any"),
-        "about": lambda: file.date("date"),
+        "about": lambda: _about(file),
     }
     if folder == "advisories":
         tuple(parse_advisories(file, "advisory"))
@@ -76,6 +76,11 @@ def _read(file: Entry, name: str) -> None:
         readers[stem]()
     elif not name.startswith(_READ_ELSEWHERE):
         raise FactsError(name, "", "a file that the program reads: no code knows this one")
+
+
+def _about(file: Entry) -> None:
+    file.only("date")
+    file.date("date")
 
 
 def _sources(file: Entry, name: str) -> Iterator[Problem]:
