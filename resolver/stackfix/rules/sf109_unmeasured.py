@@ -6,8 +6,9 @@ Why: unknown is not supported and not unsupported. A plan prefers releases that 
 
 Evidence: none, which is the finding.
 
-Fix: measure it: `python -m stackfix_knowledge.measure PKG==VERSION`, or add the facts of your own
-build with `[tool.stackfix] knowledge = ["facts.toml"]`.
+Fix: measure it, `stackfix knowledge measure PKG==VERSION --into facts.toml`, and let the project
+use what was found: `[tool.stackfix] knowledge = ["facts.toml"]`. That is also the place for facts
+about a build of your own.
 
 Ignore: `[tool.stackfix] ignore = [{ code = "SF109", package = "…", reason = "…" }]`.
 """
