@@ -6,7 +6,8 @@ of candidates before any lock exists, so that both are judged by the same rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from packaging.version import InvalidVersion, Version
@@ -18,8 +19,9 @@ from stackfix_knowledge.packages import Package
 from stackfix_knowledge.release import Release, WheelFact
 from stackfix_lockfiles.environment import Environment
 from stackfix_lockfiles.lock import LockedFile, LockedPackage
+from stackfix_lockfiles.platforms import Platform
 
-__all__ = ["Piece", "Stack"]
+__all__ = ["Piece", "Stack", "is_other_build", "usual_index"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,63 @@ class Piece:
         wheel = release.wheel(platform) if release else None
         return cls(package=package, version=version, release=release, wheel=wheel)
 
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        locked: LockedPackage,
+        platform: Platform,
+        python: str,
+        usual: str | None,
+    ) -> Piece | None:
+        """The piece that a lock installs; None for what is no GPU package or has no version.
+
+        Of a build of the same version by somebody else nothing is known. `usual` is the index
+        that most of the lock's packages come from.
+        """
+        package = graph.packages.get(locked.name)
+        if package is None or locked.version is None:
+            return None
+        try:
+            version = Version(locked.version)
+        except InvalidVersion:
+            return None
+        known = cls.known(graph, package, version, platform.name)
+        release = known.release
+        if release is not None and is_other_build(locked, release, usual):
+            release = None
+        return cls(
+            package=package,
+            version=version,
+            release=release,
+            wheel=known.wheel if release else None,
+            locked=locked,
+            file=platform.wheel(locked, python),
+        )
+
+
+def usual_index(packages: Iterable[LockedPackage]) -> str | None:
+    """The index that most packages of a lock come from: a default one, or its mirror."""
+    used = Counter(index for package in packages if (index := package.source.index))
+    return used.most_common(1)[0][0] if used else None
+
+
+def is_other_build(locked: LockedPackage, release: Release, usual: str | None) -> bool:
+    """Whether somebody else built this version than the one whose wheels were measured.
+
+    PyTorch's index has builds of its own for some platforms, and so have vendors of boards. Hashes
+    tell; where the lock lists no measured file, a package that does not come from the `usual`
+    index of its lock is taken for another build.
+    """
+    hashes = {
+        fact.file: f"sha256:{fact.sha256}" for fact in release.wheels if fact.sha256 is not None
+    }
+    listed = [wheel for wheel in locked.wheels if wheel.hash and wheel.filename in hashes]
+    if listed:
+        return all(wheel.hash != hashes[wheel.filename] for wheel in listed)
+    index = locked.source.index
+    return release.index is None and index is not None and usual is not None and index != usual
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stack:
@@ -90,24 +149,14 @@ class Stack:
     def of(cls, environment: Environment, graph: Graph) -> Stack:
         """The stack that a locked environment holds; packages without a version are left out."""
         pieces: dict[str, Piece] = {}
-        platform = environment.platform.name
+        usual = usual_index(environment.packages.values())
         for name, locked in environment.installed.items():
-            package = graph.packages.get(name)
-            if package is None or locked.version is None:
-                continue
-            try:
-                version = Version(locked.version)
-            except InvalidVersion:
-                continue
-            known = Piece.known(graph, package, version, platform)
-            pieces[name] = Piece(
-                package=package,
-                version=version,
-                release=known.release,
-                wheel=known.wheel,
-                locked=locked,
-                file=environment.platform.wheel(locked, environment.python),
-            )
+            piece = Piece.of(graph, locked, environment.platform, environment.python, usual)
+            if piece is not None:
+                pieces[name] = piece
         return cls(
-            platform=platform, python=environment.python, pieces=pieces, environment=environment
+            platform=environment.platform.name,
+            python=environment.python,
+            pieces=pieces,
+            environment=environment,
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from stackfix.check.forks import comes_alive, left_over
 from stackfix.check.selections import Selection, singly
@@ -81,6 +81,8 @@ class Places:
     """The project's own first."""
     lock: Lock | None = None
     """The lock whose forks count; None where there are none."""
+    usual: str | None = None
+    """The index that most packages of the lock come from."""
     unsupported: set[str] = field(default_factory=set)
     """Platforms that the lock is not made for."""
     impossible: list[Selection] = field(default_factory=list)
@@ -156,32 +158,16 @@ class Places:
         platform = walked.platform
         minor = ".".join(walked.python.split(".")[:2])
         pieces: dict[str, Piece] = {}
-        for name, locked in walked.packages.items():
+        for name, locked in walked.installed.items():
             key = (id(locked), platform.name, minor)
             if key not in self._pieces:
-                self._pieces[key] = self._piece(locked, platform, walked.python)
+                self._pieces[key] = Piece.of(
+                    self.graph, locked, platform, walked.python, self.usual
+                )
             if (piece := self._pieces[key]) is not None:
                 pieces[name] = piece
         return Stack(
             platform=platform.name, python=walked.python, pieces=pieces, environment=walked
-        )
-
-    def _piece(self, locked: LockedPackage, platform: Platform, python: str) -> Piece | None:
-        package = self.graph.packages.get(locked.name)
-        if package is None or locked.version is None or locked.source.kind == "virtual":
-            return None
-        try:
-            version = Version(locked.version)
-        except InvalidVersion:
-            return None
-        known = Piece.known(self.graph, package, version, platform.name)
-        return Piece(
-            package=package,
-            version=version,
-            release=known.release,
-            wheel=known.wheel,
-            locked=locked,
-            file=platform.wheel(locked, python),
         )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from packaging.version import InvalidVersion, Version
 
 from stackfix.rules.requires import Line, Stated, parse_line
+from stackfix.stack import is_other_build, usual_index
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.lock import Lock, LockedFile, LockedPackage, SourceKind
@@ -31,6 +32,7 @@ class Statements:
         self._online = online
         self._known: dict[tuple[int, str], Stated | None] = {}
         self._replaced = {str(table.get("name", "")) for table in lock.manifest.dependency_metadata}
+        self._usual = usual_index(lock.packages)
         self._near: frozenset[int] | None = None
         self._read: Mapping[int, tuple[str, ...]] | None = None
         self.unread: set[str] = set()
@@ -69,8 +71,10 @@ class Statements:
         except InvalidVersion:
             return None
         release = self._graph.release(package.name, version)
-        # PyTorch's own indexes build the same version with other requirements.
+        # Others build the same version with other requirements.
         if release is None or release.version.local != version.local:
+            return None
+        if is_other_build(package, release, self._usual):
             return None
         known = [wheel for wheel in release.wheels if wheel.requires is not None]
         if not known:

@@ -13,6 +13,7 @@ from stackfix.check.forks import project_python, pythons
 from stackfix.check.places import Places, UvWalker
 from stackfix.check.selections import Selection, selections
 from stackfix.rules.sf505_other_index import NamedIndexes
+from stackfix.stack import usual_index
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles import _toml
 from stackfix_lockfiles.lock import Lock, LockedPackage
@@ -107,6 +108,7 @@ def _of_uv(lock: Lock, project: Project | None, graph: Graph, choice: Choice) ->
         selections=_selected(lock, default, choice),
         pythons=forks,
         lock=lock,
+        usual=usual_index(lock.packages),
     )
     return Subject(lock=lock, places=places)
 

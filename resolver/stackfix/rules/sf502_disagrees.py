@@ -26,6 +26,7 @@ from packaging.version import InvalidVersion, Version
 from stackfix.rules.finding import Finding, Severity
 from stackfix.rules.locked import LockedEnvironment
 from stackfix.rules.requires import Line, Stated, admits
+from stackfix.stack import is_other_build, usual_index
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.lock import Lock, LockedPackage, SourceKind
@@ -73,6 +74,7 @@ class Disagrees:
 
     def judge_files(self, lock: Lock, graph: Graph) -> Iterator[Finding]:
         """Entries whose files are not those of the version that they name."""
+        usual = usual_index(lock.packages)
         for package in lock.packages:
             if package.version is None or package.source.kind is not SourceKind.REGISTRY:
                 continue
@@ -85,11 +87,18 @@ class Disagrees:
                     fix=f"uv lock --upgrade-package {package.name}",
                 )
             elif graph.packages.is_stack(package.name):
-                yield from self._hashes(package, graph)
+                yield from self._hashes(package, graph, usual)
 
-    def _hashes(self, package: LockedPackage, graph: Graph) -> Iterator[Finding]:
+    def _hashes(self, package: LockedPackage, graph: Graph, usual: str | None) -> Iterator[Finding]:
+        """Files with another hash than the measured wheel of that name.
+
+        Where none of a release's wheels has the measured hash, it is another build of the version
+        (PyTorch's index has its own for some platforms), and no fault.
+        """
         release = graph.release(package.name, package.version or "")
-        known = {wheel.file: wheel for wheel in (release.wheels if release else ()) if wheel.sha256}
+        if release is None or is_other_build(package, release, usual):
+            return
+        known = {wheel.file: wheel for wheel in release.wheels if wheel.sha256}
         for file in package.wheels:
             fact = known.get(file.filename)
             if fact and file.hash and file.hash.lower() != f"sha256:{fact.sha256}":

@@ -51,7 +51,7 @@ class Override:
     def _line(
         self, package: LockedPackage, line: Line, stated: Stated, locked: LockedEnvironment
     ) -> Iterator[Finding]:
-        by = f"{package.name} {package.version}".strip()
+        by = f"{package.name} {package.version or ''}".strip()
         other = locked.environment.packages.get(line.name)
         severity = (
             Severity.ERROR
