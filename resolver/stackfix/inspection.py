@@ -14,6 +14,7 @@ from stackfix.rules.sf101_no_code import NoCode
 from stackfix.rules.sf102_jit_only import JitOnly
 from stackfix.rules.sf103_partial import PartialCode
 from stackfix.rules.sf105_cpu_only import CpuOnly
+from stackfix.rules.sf106_ptxas import Assembler
 from stackfix.rules.sf109_unmeasured import Unmeasured
 from stackfix.stack import Piece
 from stackfix.targets.target import Target
@@ -26,7 +27,14 @@ from stackfix_knowledge.release import WheelFact
 
 __all__ = ["Verdict", "judge_inspected", "library_verdict", "package_verdict"]
 
-_RULES: tuple[PieceRule, ...] = (NoCode(), JitOnly(), PartialCode(), CpuOnly(), Unmeasured())
+_RULES: tuple[PieceRule, ...] = (
+    NoCode(),
+    JitOnly(),
+    PartialCode(),
+    CpuOnly(),
+    Assembler(),
+    Unmeasured(),
+)
 """The rules that judge a wheel's code alone."""
 
 _NO_VERSION = Version("0")

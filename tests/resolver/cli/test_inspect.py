@@ -124,6 +124,13 @@ def test_a_torch_for_the_processor_alone_is_an_error_on_a_card(
     assert document["packages"][0]["verdicts"][0]["state"] == "unsupported"
 
 
+def test_a_compiler_that_does_not_know_the_card_is_an_error(tmp_path: Path) -> None:
+    ptxas = b"\x7fELF\x02\x01\0sm_80\0sm_90\0release 12.4, V12.4.99\0"
+    install(tmp_path, "triton", "3.1.0", {"triton/backends/nvidia/bin/ptxas": ptxas})
+    assert main(["inspect", str(tmp_path), "--target", "H100"]) == 0
+    assert main(["inspect", str(tmp_path), "--target", "RTX 5090"]) == 1
+
+
 def test_text_shows_a_row_for_each_library_and_a_column_for_each_card(
     environment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
