@@ -68,8 +68,8 @@ def _applied(text: str, before: Values, edit: Edit) -> str:
     plain = text.removeprefix(mark)
     if windows:  # tomlkit keeps these line ends, but does not add any
         plain = plain.replace("\r\n", "\n")
-    if edit.old is None and not plain.endswith("\n"):
-        plain += "\n"
+    end = "" if plain.endswith("\n") or edit.old is not None else "\n"
+    plain += end  # so that lines can be added
     document = tomlkit.parse(plain)
     if tomlkit.dumps(document) != plain:
         raise ValueError("tomlkit would change what is not edited")
@@ -77,6 +77,8 @@ def _applied(text: str, before: Values, edit: Edit) -> str:
     changed = tomlkit.dumps(document)
     if span is not None and not _differs_in(span, plain, changed):
         raise ValueError("more than the edited string would change")
+    if end and changed.endswith(plain[plain.rfind("\n", 0, -1) + 1 :]):
+        changed = changed[:-1]
     changed = mark + (changed.replace("\n", "\r\n") if windows else changed)
     if loads(changed, "the result") != wanted:
         raise ValueError("the result would not say what was meant")

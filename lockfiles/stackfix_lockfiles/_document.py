@@ -62,7 +62,7 @@ def add_key(document: TOMLDocument, table: Keys, name: str, value: str) -> None:
         for part in reversed(rest[1:]):
             value = f"{{ {_inline.key(part)} = {value} }}"
         _append_inline(owner.item, rest[0], tomlkit.value(value))
-    elif len(present) < len(table) and owners == present[-1:]:  # not begun with dotted keys either
+    elif len(present) < len(table) and (not present or owner is present[-1]):
         add_table(document, table, f"{_inline.key(name)} = {value}\n")
     else:
         body = document.body if owner is None or owner.section is None else owner.section
@@ -84,28 +84,24 @@ def _append_inline(table: InlineTable, name: str, item: Item) -> None:
 def add_table(document: TOMLDocument, keys: Keys, entries: str, *, several: bool = False) -> None:
     """Add a section (`[keys]`, or `[[keys]]` if there may be several) with these lines.
 
-    It goes after the last section of its kind, else of its parent, else to the end.
+    It goes after the last section of its kind, else of its parent, else to the end: what other
+    tools have below `tool` is no neighbour.
     """
     new = tomlkit.table(is_super_table=False)
     new.trivia.indent = "\n"
     new.value.body.extend(tomlkit.parse(entries).body)
-    same = find(document, keys)
-    if same is not None and isinstance(same.item, AoT):
-        new.value.body.extend(_cut(_last(same.item)))
-        same.item.body.append(new)
+    places = list(_places(document.body))
+    same = [place.item for place in places if place.path == keys]
+    if same and isinstance(same[-1], AoT):
+        new.value.body.extend(_cut(_last(same[-1])))
+        same[-1].body.append(new)
         return
-    least = 2 if keys[0] == "tool" else 1  # other tools' tables are no neighbours
-    parents = [
-        place
-        for place in _places(document.body)
-        if place.section is not None and least <= len(place.path) and place.path == keys[:-1]
-    ]
-    body = document.body
-    rest = keys
-    if parents and (home := parents[-1].section) is not None:
+    parents = [place for place in places if place.path == keys[:-1] and place.section is not None]
+    body, rest = document.body, keys
+    if parents and (home := parents[-1].section) is not None and keys[:-1] != ("tool",):
         new.value.body.extend(_cut(_last(parents[-1].item)))
         body, rest = home, keys[-1:]
-    elif not document.as_string().strip() or document.as_string().endswith("\n\n"):
+    elif not (text := document.as_string()).strip() or text.endswith("\n\n"):
         new.trivia.indent = ""
     item: Item = AoT([new]) if several else new
     for part in reversed(rest[1:]):

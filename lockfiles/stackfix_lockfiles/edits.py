@@ -4,8 +4,9 @@ tomlkit makes the change: comments, order, layout, quotes and line endings stay.
 read back: if the result does not say exactly what was meant, or if replacing a requirement would
 touch more than its string, nothing is returned.
 
-Constraints, overrides and sources go into the root's pyproject.toml even beside a uv.toml, because
-`uv lock` reads them from there only; an index goes into the uv.toml, which hides `[tool.uv]`'s.
+Constraints, overrides, sources and the indexes that sources name go into the root's pyproject.toml
+even beside a uv.toml, because uv reads them from there only (tried with uv 0.13.9); an index that
+is asked for every package goes into the uv.toml, which hides those of `[tool.uv]`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.pyproject import Pyproject, TomlFile
 from stackfix_lockfiles.requirement import DeclaredRequirement, parse_requirement
+from stackfix_lockfiles.sources import indexes
 
 __all__ = [
     "Edit",
@@ -38,6 +40,7 @@ __all__ = [
 
 _CONSTRAINTS = ("tool", "uv", "constraint-dependencies")
 _OVERRIDES = ("tool", "uv", "override-dependencies")
+_INDEXES = ("tool", "uv", "index")
 _SOURCES = ("tool", "uv", "sources")
 
 
@@ -165,12 +168,22 @@ def add_index(
 ) -> Edit:
     """Return the edit that adds a package index after those there are.
 
+    Args:
+        project: the project.
+        name: what sources call it.
+        url: its address.
+        explicit: whether only packages with a source of that name come from it.
+        why: the reason, for reports.
+
     Raises:
         InputError: another index has that name.
     """
-    settings = project.uv_config
-    keys = (*settings.prefix, "index")
-    if (present := project.index(name)) is not None:
+    file: TomlFile = project.main
+    keys: tuple[str, ...] = _INDEXES
+    if not explicit and project.uv_config.is_uv_toml:
+        file, keys = project.uv_config.file, _INDEXES[-1:]
+    found = (index for index in indexes(file, *keys[:-1]) if index.name == name)
+    if (present := next(found, None)) is not None:
         expected = f"expected a new name for an index, found {name!r}, which is {present.url}"
         raise InputError(present.file, expected, place=".".join(keys), line=present.line)
     table: dict[str, object] = {"name": name, "url": url}
@@ -178,7 +191,7 @@ def add_index(
         table["explicit"] = True
     return Edit(
         kind=EditKind.INDEX,
-        file=settings.file.path,
+        file=file.path,
         table=".".join(keys),
         keys=keys,
         line=None,

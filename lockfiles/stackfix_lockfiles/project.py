@@ -183,12 +183,10 @@ class Project:
         """The indexes uv asks, in order of priority."""
         return tuple(indexes(self.uv_config.file, *self.uv_config.prefix))
 
-    def index(self, name: str) -> DeclaredIndex | None:
-        """Return the index of that name, as a source would find it."""
-        known = self.indexes
-        if self.uv_config.is_uv_toml:
-            known += tuple(indexes(self.main, *_UV))
-        return next((index for index in known if index.name == name), None)
+    @cached_property
+    def source_indexes(self) -> tuple[DeclaredIndex, ...]:
+        """The indexes that a source of the root may name: a uv.toml's are none of them."""
+        return tuple(indexes(self.main, *_UV))
 
     @property
     def environments(self) -> tuple[str, ...]:

@@ -273,6 +273,14 @@ INDEX = '[[tool.uv.index]]\nname = "{0}"\nurl = "https://{0}.example/simple"\n'
             HEAD + INDEX.format("one") + "\n@# end of one\n\n[x]\n",
         ),
         (
+            HEAD + INDEX.format("one") + "\n[x]\n" + INDEX.format("two") + "\n[y]\n",
+            HEAD + INDEX.format("one") + "\n[x]\n" + INDEX.format("two") + "\n@\n[y]\n",
+        ),
+        (
+            HEAD + "[tool.uv]\npackage = false\n[tool.ruff]\n[tool.uv.sources]\n[x]\n",
+            HEAD + "[tool.uv]\npackage = false\n[tool.ruff]\n[tool.uv.sources]\n\n@[x]\n",
+        ),
+        (
             HEAD + "[tool.uv]\npackage = false\n[tool.uv.sources]\n[x]\n",
             HEAD + "[tool.uv]\npackage = false\n[tool.uv.sources]\n\n@[x]\n",
         ),
@@ -296,14 +304,24 @@ def test_an_index_in_an_array_joins_the_array(tmp_path: Path) -> None:
     assert edited(found, add_index(found, "cu128", CU128)) == text.removesuffix("]\n") + new
 
 
-def test_an_index_goes_into_the_uv_toml_that_hides_the_others(tmp_path: Path) -> None:
+def test_an_index_for_every_package_goes_into_the_uv_toml_that_hides_the_others(
+    tmp_path: Path,
+) -> None:
     found = project(tmp_path, HEAD + "[tool.uv]\n", uv_toml="offline = true\n")
-    edits = (add_index(found, "cu128", CU128), add_constraint(found, "a<2"))
+    edits = (add_index(found, "cu128", CU128, explicit=False), add_constraint(found, "a<2"))
     changed = apply_edits(found, edits)
     assert changed[Path("uv.toml")].decode() == (
-        f'offline = true\n\n[[index]]\nname = "cu128"\nurl = "{CU128}"\nexplicit = true\n'
+        f'offline = true\n\n[[index]]\nname = "cu128"\nurl = "{CU128}"\n'
     )
     assert 'constraint-dependencies = ["a<2"]' in changed[MAIN].decode()
+
+
+def test_an_index_for_sources_stays_in_the_pyproject_beside_a_uv_toml(tmp_path: Path) -> None:
+    settings = '[[index]]\nname = "cu128"\nurl = "https://cu128.example/simple"\n'
+    found = project(tmp_path, HEAD, uv_toml=settings)
+    assert list(apply_edits(found, [add_index(found, "cu128", CU128)])) == [MAIN]
+    with pytest.raises(InputError, match=r"uv\.toml:1: index: expected a new name"):
+        add_index(found, "cu128", CU128, explicit=False)
 
 
 def test_a_name_is_given_to_one_index_only(tmp_path: Path) -> None:
@@ -389,6 +407,14 @@ TABLE = f"{HEAD}[tool.uv.sources.torch]\n"
             f'{HEAD}[[tool.uv.sources.torch]]\nindex = "a"\nmarker = "{POSIX}"\n',
             POSIX,
             f'{HEAD}[[tool.uv.sources.torch]]\nindex = "cu128"\nmarker = "{POSIX}"\n',
+        ),
+        (
+            f"{HEAD}\n[tool.uv]\npackage = false\n\n# about x\n[x]\ny = 1",
+            None,
+            (
+                f"{HEAD}\n[tool.uv]\npackage = false\n\n[tool.uv.sources]\n"
+                'torch = { index = "cu128" }\n\n# about x\n[x]\ny = 1'
+            ),
         ),
         (
             f'{SOURCES}torch.index = "a" # why\njax.path = "b"\n',

@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from stackfix_lockfiles.edits import (
     Edit,
     add_constraint,
     add_index,
+    add_source,
     apply_edits,
     replace_requirement,
 )
@@ -79,6 +81,16 @@ ITEMS = st.builds(
 NEW = st.sampled_from(["==2.8.0", ">=2.8,<2.10", "~=3.1", "<9"])
 
 
+SECTIONS = (
+    "\n# ours\n[tool.uv]\n# nothing yet\n",
+    "[tool.uv.sources]\na = {path='a'}  # a\n\n\n",
+    "# about b\n[tool.uv.sources.b]\nindex = 'x' # x\n# after b\n",
+    "\n[[tool.uv.dependency-metadata]]\nname = 'd'\n# e\n[[tool.uv.dependency-metadata]]\n",
+    "\n[tool.ruff]  # r\nx.y = 1\n  # indented\n  [tool.ruff.lint]\n",
+    "\n# groups\n[dependency-groups]\ndev = []\n",
+)
+
+
 @st.composite
 def documents(draw: st.DrawFn) -> str:
     """A pyproject.toml with an array of requirements in any layout."""
@@ -90,9 +102,8 @@ def documents(draw: st.DrawFn) -> str:
         comma = "" if last and draw(st.booleans()) else ","
         body += f"{lead}{quote}{text}{quote}{tail}{comma}{comment}"
     table = draw(st.sampled_from(["[project]\n", "[ project ]  # the project\n"]))
-    rest = draw(
-        st.sampled_from(["", "\n[tool.uv]\n", "\n# end", "[tool.uv.sources]\na = {path='a'}\n"])
-    )
+    rest = "".join(draw(st.permutations(SECTIONS))[: draw(st.integers(0, 4))])
+    rest += draw(st.sampled_from(["", "\n# end", "# end\n\n"]))
     text = f"{table}name = 'robot'\nversion = '1'\ndependencies = [{body}]\n{rest}"
     return text.replace("\n", "\r\n") if draw(st.booleans()) else text
 
@@ -107,6 +118,14 @@ def test_replacing_changes_only_the_string(text: str, new: str, data: st.DataObj
     check_only_the_string_changed(text, changed, declared, edit)
 
 
+def introduced(text: str) -> set[tuple[str, str]]:
+    """The comments that stand directly above a table."""
+    lines = text.splitlines()
+    return {
+        (above, line) for above, line in pairwise(lines) if above[:1] == "#" and line[:1] == "["
+    }
+
+
 @given(documents(), st.sampled_from(["torch<3", "a ; os_name == 'nt'"]), st.booleans())
 def test_adding_keeps_every_line(text: str, new: str, with_reason: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -115,13 +134,16 @@ def test_adding_keeps_every_line(text: str, new: str, with_reason: bool) -> None
             add_constraint(found, new, why="it must" if with_reason else ""),
             add_constraint(found, "b==1"),
             add_index(found, "cu128", "https://download.pytorch.org/whl/cu128"),
+            add_source(found, "torch", "cu128"),
         ]
         changed = apply_edits(found, edits)[Path("pyproject.toml")].decode()
     document = tomllib.loads(changed)
     assert document["tool"]["uv"]["constraint-dependencies"] == [new, "b==1"]
     assert document["tool"]["uv"]["index"][0]["name"] == "cu128"
+    assert document["tool"]["uv"]["sources"]["torch"] == {"index": "cu128"}
     lines = iter(changed.splitlines())
     assert all(line in lines for line in text.splitlines()), "lines in order, all kept"
+    assert introduced(text) <= introduced(changed)
     ends = {"\r\n"} if "\r\n" in text else {"\n"}
     assert {line[len(line.rstrip("\r\n")) :] for line in changed.splitlines(True)} - {""} == ends
 
