@@ -127,7 +127,7 @@ def _indexed(project: Project, world: World, versions: Mapping[str, Version]) ->
             continue
         label = f"pytorch-{index}"
         url = world.graph.indexes.url(index)
-        known = next((i.name for i in project.indexes if i.url.rstrip("/") == url and i.name), None)
+        known = next((i.name for i in project.source_indexes if i.url.rstrip("/") == url and i.name), None)
         why = f"{name} {version} comes from this index"
         if known is None and label not in added:
             added.add(label)
