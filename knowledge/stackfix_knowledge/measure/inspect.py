@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,7 +22,7 @@ from stackfix_knowledge.measure.select import PLATFORMS, platform_of
 from stackfix_knowledge.measure.wheel import measure_binaries, measure_metadata, metadata_of
 from stackfix_knowledge.release import WheelFact
 
-__all__ = ["Inspected", "Inspection", "inspect_path"]
+__all__ = ["Inspected", "Inspection", "inspect_installed", "inspect_path"]
 
 _WORTH_PROCESSES = 256 * 1024 * 1024
 """Bytes of libraries from which on several processes are faster than one."""
@@ -59,8 +55,8 @@ def inspect_path(path: Path, *, processes: int = 1) -> Inspection:
     """Inspect a wheel, a folder with everything installed below it, or one library.
 
     Nothing is executed. Symbolic links inside a folder are not followed; wheels that lie directly
-    in it are inspected too. More than one process needs an importable main module, as
-    `multiprocessing` does. Raises MeasureError where the path itself is none of the three.
+    in it are inspected too. Large folders are read by that many processes. Raises MeasureError
+    where the path itself is none of the three.
     """
     if path.is_dir():
         return _folder(path, processes)
@@ -73,7 +69,7 @@ def inspect_path(path: Path, *, processes: int = 1) -> Inspection:
     # Whatever its name, the file was named as a library.
     name = path.name if is_ptxas(path.name) else f"{path.name.removesuffix('.so')}.so"
     single = Installed(name=path.name, root=path, files={name: path})
-    inspected, faults = _installed(single)
+    inspected, faults = inspect_installed(single)
     if faults:
         raise faults[0]
     return _result([(_named(inspected, path.name), [])])
@@ -81,12 +77,13 @@ def inspect_path(path: Path, *, processes: int = 1) -> Inspection:
 
 def _folder(folder: Path, processes: int) -> Inspection:
     found, closed = find_installed(folder)
-    found.sort(key=lambda package: -package.size)  # the largest first, so that none comes last
     results = [_wheel_in_folder(path) for path in sorted(folder.glob("*.whl")) if path.is_file()]
-    if processes > 1 and sum(package.size for package in found) >= _WORTH_PROCESSES:
-        results += _in_processes(folder, found, processes)
+    if processes > 1 and sys.executable and sum(package.size for package in found) >= _WORTH_PROCESSES:
+        from stackfix_knowledge.measure.workers import inspect_on
+
+        results += inspect_on(processes, found, folder)
     else:
-        results += map(_installed, found)
+        results += map(inspect_installed, found)
     return _result(results, closed)
 
 
@@ -101,36 +98,6 @@ def _result(
     return Inspection(packages=tuple(packages), faults=tuple(told.values()))
 
 
-def _in_processes(
-    folder: Path, packages: Sequence[Installed], processes: int
-) -> list[tuple[Inspected, list[MeasureError]]]:
-    # A new interpreter for each: copies of this one would share its threads' locks.
-    context = multiprocessing.get_context("spawn")
-    with _ctrl_c_for_us_alone(), ProcessPoolExecutor(processes, mp_context=context) as pool:
-        try:
-            return list(pool.map(_installed, packages))
-        except BrokenProcessPool as error:
-            pool.shutdown(cancel_futures=True)
-            expected = "files that stay as they are while they are read"
-            raise MeasureError(str(folder), None, expected) from error
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-@contextmanager
-def _ctrl_c_for_us_alone() -> Iterator[None]:
-    """Children that are born in this context do not hear Ctrl-C; it arrives here afterwards."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _wheel_in_folder(path: Path) -> tuple[Inspected | None, list[MeasureError]]:
     try:
         return _wheel(path)
@@ -143,9 +110,9 @@ def _wheel(path: Path) -> tuple[Inspected, list[MeasureError]]:
         return _measured(archive, path.name, path)
 
 
-def _installed(package: Installed) -> tuple[Inspected, list[MeasureError]]:
-    inspected, faults = _measured(package, _wheel_name(package), package.root)
-    return inspected, faults
+def inspect_installed(package: Installed) -> tuple[Inspected, list[MeasureError]]:
+    """One installed package, and the files of it that could not be read."""
+    return _measured(package, _wheel_name(package), package.root)
 
 
 def _measured(archive: Members, file: str, place: Path) -> tuple[Inspected, list[MeasureError]]:

@@ -9,6 +9,8 @@ from packaging.version import Version
 from stackfix_knowledge.measure import inspect
 from stackfix_knowledge.measure.errors import MeasureError
 from stackfix_knowledge.measure.inspect import Inspected, Inspection, inspect_path
+from stackfix_knowledge.measure.installed import Installed
+from stackfix_knowledge.measure.workers import shares
 from tests.knowledge.measure.building import (
     NCCL_WHEEL,
     elf,
@@ -147,6 +149,38 @@ def test_several_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.Mon
     assert alone.packages == together.packages
     assert list(map(str, alone.faults)) == list(map(str, together.faults))
     assert len(alone.faults) == 3
+
+
+def test_a_process_that_dies_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspect, "_WORTH_PROCESSES", 1)
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    for name in ("torch", "vllm"):
+        install(tmp_path, name, "1.0", {f"{name}/_C.so": LIBRARY})
+    with pytest.raises(MeasureError, match="expected files that stay as they are"):
+        inspect_path(tmp_path, processes=2)
+
+
+def test_no_process_imports_what_lies_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspect, "_WORTH_PROCESSES", 1)
+    for name in ("torch", "vllm"):
+        install(tmp_path, name, "1.0", {f"{name}/_C.so": LIBRARY})
+    for module in ("pickle", "csv", "stackfix_knowledge"):
+        (tmp_path / f"{module}.py").write_text("import os; os.mkdir('was-run')")
+    monkeypatch.chdir(tmp_path)
+    assert len(inspect_path(tmp_path, processes=2).packages) == 2
+    assert not (tmp_path / "was-run").exists()
+
+
+def test_shares_are_of_about_the_same_size() -> None:
+    sizes = [9, 1, 5, 4, 2, 1]
+    packages = [Installed(name=str(size), root=Path(), size=size) for size in sizes]
+    found = shares(packages, 2)
+    assert [sum(package.size for package in share) for share in found] == [11, 11]
+    assert sorted(package.size for share in found for package in share) == sorted(sizes)
 
 
 def test_a_broken_library_does_not_hide_the_others(tmp_path: Path) -> None:
