@@ -78,7 +78,8 @@ def inspect_path(path: Path, *, processes: int = 1) -> Inspection:
 def _folder(folder: Path, processes: int) -> Inspection:
     found, closed = find_installed(folder)
     results = [_wheel_in_folder(path) for path in sorted(folder.glob("*.whl")) if path.is_file()]
-    if processes > 1 and sys.executable and sum(package.size for package in found) >= _WORTH_PROCESSES:
+    size = sum(package.size for package in found)
+    if processes > 1 and size >= _WORTH_PROCESSES and sys.executable:
         from stackfix_knowledge.measure.workers import inspect_on
 
         results += inspect_on(processes, found, folder)
@@ -95,7 +96,7 @@ def _result(
     packages = [inspected for inspected, _ in results if inspected is not None]
     told = {str(fault): fault for fault in (*faults, *(f for _, own in results for f in own))}
     packages.sort(key=lambda one: (one.package is None, one.package or "", str(one.place)))
-    return Inspection(packages=tuple(packages), faults=tuple(told.values()))
+    return Inspection(packages=tuple(packages), faults=tuple(told[line] for line in sorted(told)))
 
 
 def _wheel_in_folder(path: Path) -> tuple[Inspected | None, list[MeasureError]]:
