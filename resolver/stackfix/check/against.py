@@ -46,7 +46,9 @@ def against(checked: Checked, case: Case, after: Subject, result: Judged, spots:
     except InputError as error:
         return _all_new(checked, f"nothing to compare with: {error}")
     old = judged(case, before, _indexes_of(base, case))
-    difference = compare(old.found, result.found, case.graph)
+    difference = compare(
+        old.found, result.found, (package.name for package in after.packages), case.graph
+    )
     names = names_of(case.targets)
     gone = Spots(before, case.project, case.file.path, wanted=False)
     untargeted = tuple(hit for hit in checked.hits if hit.code == "SF500")

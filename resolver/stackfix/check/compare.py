@@ -34,8 +34,14 @@ class Comparison:
     kept: int
 
 
-def compare(before: Sequence[Found], after: Sequence[Found], graph: Graph) -> Comparison:
-    """Tell the findings of two locks apart."""
+def compare(
+    before: Sequence[Found], after: Sequence[Found], names: Iterable[str], graph: Graph
+) -> Comparison:
+    """Tell the findings of two locks apart.
+
+    `names` are the packages of the newer one: what is gone has nothing repaired about it.
+    """
+    left = {_subject(name, graph) for name in names}
     old = _worst(before, graph)
     new = _worst(after, graph)
     worse = [
@@ -44,7 +50,12 @@ def compare(before: Sequence[Found], after: Sequence[Found], graph: Graph) -> Co
         if (rank := old.get(_key(found.finding, graph))) is None
         or _RANK[found.finding.severity] > rank[0]
     ]
-    repaired = [found for found in before if _is_repaired(found.finding, new, graph)]
+    repaired = [
+        found
+        for found in before
+        if _is_repaired(found.finding, new, graph)
+        and (found.finding.code in _NAMES_OTHERS or _subject(found.finding.package, graph) in left)
+    ]
     return Comparison(worse=tuple(worse), repaired=tuple(repaired), kept=len(after) - len(worse))
 
 
@@ -67,10 +78,14 @@ def _worst(found: Iterable[Found], graph: Graph) -> dict[tuple[str, ...], tuple[
 
 
 def _key(finding: Finding, graph: Graph) -> tuple[str, ...]:
-    package = graph.packages.get(finding.package)
-    subject = (package.provides if package else None) or finding.package
-    if finding.code in _NAMES_OTHERS:
-        subject = finding.package
+    named = finding.code in _NAMES_OTHERS
+    subject = finding.package if named else _subject(finding.package, graph)
     target = finding.target.label if finding.target else ""
-    detail = _VERSION.sub("#", finding.message) if finding.code in _NAMES_OTHERS else ""
+    detail = _VERSION.sub("#", finding.message) if named else ""
     return ("code" if finding.code in _CODE else finding.code, subject, target, detail)
+
+
+def _subject(name: str, graph: Graph) -> str:
+    """The library that a package is, whatever its CUDA major; else its name."""
+    package = graph.packages.get(name)
+    return (package.provides if package else None) or name

@@ -37,6 +37,7 @@ from stackfix.plan.ignored import Ignored, ignored_in
 from stackfix.rules.finding import Finding, Severity
 from stackfix.rules.sf109_unmeasured import is_unknown
 from stackfix.rules.sf500_not_judged import NotJudged
+from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf505_other_index import NamedIndexes
 from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
@@ -169,10 +170,18 @@ def judged(case: Case, subject: Subject, indexes: NamedIndexes | None) -> Judged
     found += _unsupported(case, subject)
     unread: tuple[str, ...] = ()
     if (lock := subject.uv) is not None:
-        statements = Statements(lock, case.graph, online=case.options.online)
+        wide = list(lock_wide(lock, case.graph, indexes))
+        damaged = {
+            (one.finding.package, one.finding.version)
+            for one in wide
+            if one.finding.code == Disagrees.code
+        }
+        statements = Statements(lock, case.graph, damaged, online=case.options.online)
         found += judge_other_forks(subject.places, case.targets)
+        # An entry with other files than its version has does not install that version.
+        found = [f for f in found if (f.finding.package, f.finding.version) not in damaged]
         found += lock_integrity(subject.places, _platforms(case, subject), lock, statements)
-        found += lock_wide(lock, case.graph, indexes)
+        found += wide
         if case.options.online:
             from stackfix.check.online import unknown_hashes
 

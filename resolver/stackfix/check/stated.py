@@ -6,7 +6,7 @@ METADATA that an earlier run, or with `--online` this one, read from the index.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from packaging.version import InvalidVersion, Version
 
@@ -26,7 +26,16 @@ _TRIED = 12
 class Statements:
     """The requirements of one lock's packages. Offline, only neighbours of the stack are read."""
 
-    def __init__(self, lock: Lock, graph: Graph, *, online: bool = False) -> None:
+    def __init__(
+        self,
+        lock: Lock,
+        graph: Graph,
+        damaged: Container[tuple[str, str | None]] = (),
+        *,
+        online: bool = False,
+    ) -> None:
+        """`damaged` are entries (name and version) that are not what they say."""
+        self._damaged = damaged
         self._lock = lock
         self._graph = graph
         self._online = online
@@ -46,6 +55,8 @@ class Statements:
         return self._known[key]
 
     def _find(self, package: LockedPackage, platform: str) -> Stated | None:
+        if (package.name, package.version) in self._damaged:
+            return None
         if package.name in self._replaced:  # `tool.uv.dependency-metadata` is the user's own word
             return None
         if package.metadata is not None:

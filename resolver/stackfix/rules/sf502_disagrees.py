@@ -33,6 +33,9 @@ from stackfix_lockfiles.lock import Lock, LockedPackage, SourceKind
 
 __all__ = ["Disagrees"]
 
+_MOST = 5
+"""Requirements named in one message."""
+
 
 class Disagrees:
     code = "SF502"
@@ -45,32 +48,36 @@ class Disagrees:
             if stated is None:
                 continue
             truths = locked.truths_of(package)
+            missing: list[Line] = []
             for line in stated.lines:
                 if line.name in locked.overrides or line.name in locked.excludes:
                     continue  # SF503's
-                if line not in stated.disputed and line.holds(truths):
-                    yield from self._line(package, line, stated, locked)
+                if line in stated.disputed or not line.holds(truths):
+                    continue
+                other = locked.environment.packages.get(line.name)
+                if other is None:
+                    missing.append(line)
+                elif other.version and admits(line.specifier, other.version) is False:
+                    yield self._finding(
+                        other.name,
+                        other.version,
+                        f"{_title(other)} is not what {_title(package)} requires: {line}",
+                        stated.evidence,
+                        fix=f"uv lock --upgrade-package {other.name}",
+                    )
+            if missing:
+                yield self._left_out(package, missing, stated)
 
-    def _line(
-        self, package: LockedPackage, line: Line, stated: Stated, locked: LockedEnvironment
-    ) -> Iterator[Finding]:
-        other = locked.environment.packages.get(line.name)
-        if other is None:
-            yield self._finding(
-                package.name,
-                package.version,
-                f"{_title(package)} requires {line}, which the lock leaves out",
-                stated.evidence,
-                fix=f"uv lock --upgrade-package {package.name}",
-            )
-        elif other.version and admits(line.specifier, other.version) is False:
-            yield self._finding(
-                other.name,
-                other.version,
-                f"{_title(other)} is not what {_title(package)} requires: {line}",
-                stated.evidence,
-                fix=f"uv lock --upgrade-package {other.name}",
-            )
+    def _left_out(self, package: LockedPackage, missing: list[Line], stated: Stated) -> Finding:
+        names = ", ".join(map(str, missing[:_MOST]))
+        more = f" and {len(missing) - _MOST} more" if len(missing) > _MOST else ""
+        return self._finding(
+            package.name,
+            package.version,
+            f"{_title(package)} requires what the lock leaves out: {names}{more}",
+            stated.evidence,
+            fix=f"uv lock --upgrade-package {package.name}",
+        )
 
     def judge_files(self, lock: Lock, graph: Graph) -> Iterator[Finding]:
         """Entries whose files are not those of the version that they name."""
