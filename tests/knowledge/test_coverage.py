@@ -135,6 +135,13 @@ def test_the_library_of_an_optional_feature_is_not_judged() -> None:
     assert package(sparse).support(RTX_5090) is Support.SUPPORTED
 
 
+def test_an_attention_backend_is_one_of_several() -> None:
+    """vllm 0.8.5 on a T4 takes another one."""
+    flash_2 = library("vllm/vllm_flash_attn/_vllm_fa2_C.abi3.so", sm_80__sm_90=60)
+    kernels = library("vllm/_C.abi3.so", sm_75__sm_80__sm_90=27)
+    assert package(flash_2, kernels).support(T4) is Support.SUPPORTED
+
+
 def test_of_one_library_built_by_several_toolkits_the_best_counts() -> None:
     """bitsandbytes loads the one that fits."""
     older = library("b/libbits_cuda126.so", sm_80__sm_90=7)
