@@ -227,7 +227,8 @@ def _cuda_from_code(file: str, binaries: Binaries) -> Version | None:
         told += [FIRST_TOOLKITS[image.capability]] if image.capability in FIRST_TOOLKITS else []
     if named := _MAJOR_IN_NAME.search(_package(file)):
         told.append(named[1])
-    return max(map(Version, told), default=None)
+    newest = max(told, key=lambda text: (Version(text), len(text)), default=None)
+    return Version(newest) if newest else None
 
 
 def _toolkit(version: Version) -> Version:

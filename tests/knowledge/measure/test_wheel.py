@@ -157,6 +157,17 @@ def test_without_ptx_the_newest_card_and_the_name_tell(
     assert measured(tmp_path, data, file).cuda == (Version(cuda) if cuda else None)
 
 
+def test_of_two_equal_answers_the_more_exact_one_counts(tmp_path: Path) -> None:
+    code = {".nv_fatbin": fatbin("sm_80 compute_90", ptx=(9, 0))}
+    data = wheel(
+        {
+            "x/_C.so": elf(code, needed=["libcudart.so.13"]),
+            "x-1.dist-info/METADATA": metadata("x", "1"),
+        }
+    )
+    assert str(measured(tmp_path, data, "x-1-py3-none-any.whl").cuda) == "13.0"
+
+
 def test_ptx_of_an_old_language_does_not_hide_a_newer_toolkit(tmp_path: Path) -> None:
     """cuFFT 11.3.3.83 of CUDA 12.8 carries PTX that 11.8 could have written."""
     code = fatbin("sm_50 compute_50", "sm_100", ptx=(7, 8))
