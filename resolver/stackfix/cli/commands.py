@@ -12,6 +12,7 @@ COMMANDS = {
     "plan": ("stackfix.cli.plan", "Find the cheapest joint move of pins that supports the cards."),
     "apply": ("stackfix.cli.apply", "Write a plan to pyproject.toml and uv.lock, or take it back."),
     "check": ("stackfix.cli.check", "Check that locks support their cards: the gate for CI."),
+    "validate": ("stackfix.cli.validate", "Prove the pins: install them and run kernels."),
     "host": ("stackfix.cli.host", "Show what this machine is: cards, driver, surroundings."),
     "inspect": ("stackfix.cli.inspect", "Show which GPU code wheels and environments carry."),
     "knowledge": ("stackfix.cli.knowledge", "Show, measure and check the facts themselves."),

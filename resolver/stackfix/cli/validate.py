@@ -1,0 +1,257 @@
+"""`stackfix validate`."""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from stackfix.cli.failures import FINDINGS
+from stackfix.cli.options import card_options, format_option, project_options
+
+if TYPE_CHECKING:
+    from stackfix.validate.result import Validation
+    from stackfix.validate.validate import Request
+    from stackfix_knowledge.graph import Graph
+    from stackfix_lockfiles.project import Project
+
+__all__ = ["command", "prove_files"]
+
+Tell = Callable[[str], None]
+
+_TERMINATED = 143
+
+
+@click.command("validate")
+@click.option(
+    "--plan",
+    "plan",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Validate a plan saved with `stackfix plan -o DIR` in place of the project's lock.",
+)
+@click.option(
+    "--python",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Validate an existing environment (its interpreter, or its folder); install nothing.",
+)
+@card_options
+@click.option("--extra", "extras", multiple=True, metavar="NAME", help="Include this extra.")
+@click.option("--all-extras", is_flag=True, help="Include every extra.")
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="NAME",
+    help="Include this dependency group beside the default ones.",
+)
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Install everything, not only what the GPU stack needs. Builds packages without a wheel,"
+    " which runs their code.",
+)
+@click.option("--quick", is_flag=True, help="A few checks of each kind, in seconds.")
+@click.option("--require-gpu", is_flag=True, help="Exit with 1 where nothing could run on a card.")
+@click.option("--keep", is_flag=True, help="Keep the scratch environment.")
+@click.option("--reuse", is_flag=True, help="Take the environment kept for this lock; keep it.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="How long each stage may take. Default: two minutes to twenty, by stage.",
+)
+@project_options
+@format_option
+def command(require_gpu: bool, output_format: str, **options: Any) -> int:
+    """Prove the pins: install them in a scratch environment, and run kernels on the cards.
+
+    Installs the GPU stack of the lock, reads every binary, imports the frameworks, looks where
+    their libraries come from and which version they have, then runs convolutions, attention and
+    collectives and compares them with exact results. Every stage is a process of its own: a crash
+    or a hang is a result. Without a card, the stages that need one are skipped and named.
+
+    Exit code: 0 passed what could run, 1 something failed, 2 bad input.
+    """
+    from stackfix.report.console import progress
+
+    _leave_tidily()
+    quiet = output_format == "json"
+    with progress(quiet=quiet) as tell:
+        validation = _validate(options, tell)
+    _print(validation, output_format)
+    if require_gpu and not validation.ran_on_a_card:
+        click.echo("--require-gpu: no stage passed on a card", err=True)
+        return FINDINGS
+    return FINDINGS if validation.failed else 0
+
+
+def prove_files(
+    project: Project, files: Mapping[Path, bytes], *, offline: bool, **chosen: Any
+) -> bool:
+    """Validate a project with a plan's new files, print the report; whether nothing failed."""
+    from stackfix.report.console import progress
+
+    _leave_tidily()
+    options: dict[str, Any] = {
+        "extras": (),
+        "groups": (),
+        "all_extras": False,
+        "targets": (),
+        "hosts": (),
+        **chosen,
+    }
+    with progress() as tell:
+        request = _request_for(project, files, {**options, "offline": offline}, tell)
+        validation = _run(request)
+    _print(validation, "text")
+    return not validation.failed
+
+
+def _validate(options: dict[str, Any], tell: Tell) -> Validation:
+    from stackfix.cli.asking import find_project
+
+    if options["python"] is not None:
+        return _run(_request_for_python(options, tell))
+    if options["plan"] is not None:
+        project, files = _saved(options["plan"], options["project"])
+    else:
+        project, files = find_project(options["project"]), {}
+    return _run(_request_for(project, files, options, tell))
+
+
+def _run(request: Request) -> Validation:
+    from stackfix.validate.validate import validate
+
+    return validate(request)
+
+
+def _request_for(
+    project: Project, files: Mapping[Path, bytes], options: dict[str, Any], tell: Tell
+) -> Request:
+    from stackfix.cli.asking import graph_of
+    from stackfix.validate.install import Order
+    from stackfix_lockfiles.lock import Lock
+
+    graph = graph_of(project)
+    new = files.get(Path("uv.lock"))
+    lock = project.read_lock() if new is None else Lock.parse(new)
+    order = Order(
+        project=project,
+        lock=lock,
+        files=files,
+        extras=options["extras"],
+        groups=options["groups"],
+        all_extras=options["all_extras"],
+        everything=options.get("everything", False),
+        offline=options["offline"],
+    )
+    return _request(options, graph, project, tell, order=order)
+
+
+def _request_for_python(options: dict[str, Any], tell: Tell) -> Request:
+    """An environment that exists; compared with the project's lock where there is a project."""
+    from stackfix.cli.asking import find_project, graph_of
+    from stackfix_lockfiles.errors import InputError
+
+    for name, flag in (("plan", "--plan"), ("keep", "--keep"), ("reuse", "--reuse")):
+        if options[name]:
+            raise click.UsageError(f"{flag} is about a scratch environment; --python installs none")
+    if options["everything"]:
+        raise click.UsageError("--all is about a scratch environment; --python installs none")
+    named = click.get_current_context().get_parameter_source("project")
+    try:
+        project: Project | None = find_project(options["project"])
+    except InputError:
+        if named is not click.core.ParameterSource.DEFAULT:
+            raise
+        project = None
+    lock = project.read_lock() if project and project.lock_path.exists() else None
+    return _request(options, graph_of(project), project, tell, python=options["python"], lock=lock)
+
+
+def _request(
+    options: dict[str, Any], graph: Graph, project: Project | None, tell: Tell, **more: Any
+) -> Request:
+    from stackfix.cli.asking import machine
+    from stackfix.targets.errors import NoTarget
+    from stackfix.targets.select import select_targets
+    from stackfix.validate.validate import Request
+
+    host = machine(graph)
+    settings = project.tool_stackfix if project else {}
+    root = project.root if project else Path()
+    try:
+        targets = select_targets(
+            named=options["targets"],
+            hosts=options["hosts"],
+            settings=settings,
+            project_file=root / "pyproject.toml",
+            gpus=graph.gpus,
+            machine=lambda: host,
+        ).targets
+    except NoTarget:
+        if options["hosts"]:
+            raise
+        targets = ()
+    return Request(
+        graph=graph,
+        host=host,
+        targets=targets,
+        knowledge=tuple(root / path for path in settings.get("knowledge", ())),
+        quick=options.get("quick", False),
+        keep=options.get("keep", False),
+        reuse=options.get("reuse", False),
+        timeout=options.get("timeout"),
+        progress=tell,
+        tell=lambda line: click.echo(line, err=True),
+        **more,
+    )
+
+
+def _saved(folder: Path, project_path: Path) -> tuple[Project, Mapping[Path, bytes]]:
+    """The plan's project and new files. Raises InputError where the project changed since."""
+    from stackfix.cli.asking import find_project
+    from stackfix.report.saved import load_plan
+    from stackfix_lockfiles.errors import InputError
+
+    saved = load_plan(folder)
+    if saved.status == "impossible":
+        raise InputError(folder, "expected a plan with a way, found one that found none")
+    named = click.get_current_context().get_parameter_source("project")
+    explicit = named is not click.core.ParameterSource.DEFAULT
+    project = find_project(project_path if explicit or not saved.root.is_dir() else saved.root)
+    for path, digest in saved.base.items():
+        file = project.root / path
+        found = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
+        if found != digest:
+            raise InputError(file, "expected it as it was when the plan was made: plan again")
+    return project, saved.files
+
+
+def _print(validation: Validation, output_format: str) -> None:
+    if output_format == "json":
+        from stackfix.report.json import dump
+        from stackfix.report.validation_json import validation_document
+
+        click.echo(dump(validation_document(validation)), nl=False)
+    else:
+        from stackfix.report.console import output_console
+        from stackfix.report.validation_text import show_validation
+
+        show_validation(output_console(), validation)
+
+
+def _leave_tidily() -> None:
+    """Clean up when asked to end, as by Ctrl-C; what a kill leaves behind, the next run sweeps."""
+
+    def end(number: int, frame: object) -> NoReturn:
+        raise SystemExit(_TERMINATED)
+
+    signal.signal(signal.SIGTERM, end)

@@ -1,0 +1,1 @@
+"""Proving pins: install them in a scratch environment, read every binary, run the kernels."""

@@ -1,0 +1,19 @@
+"""What keeps a validation from starting."""
+
+from __future__ import annotations
+
+__all__ = ["CannotInstall", "DiskShort"]
+
+
+class CannotInstall(Exception):
+    """The scratch environment could not be made; the text says why, in one line."""
+
+    def __init__(self, reason: str, log: str = "") -> None:
+        self.reason = reason
+        self.log = log
+        """What uv printed."""
+        super().__init__(reason)
+
+
+class DiskShort(Exception):
+    """There is too little room for the scratch environment; nothing was downloaded."""

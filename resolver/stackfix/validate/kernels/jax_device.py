@@ -1,0 +1,37 @@
+"""The jax that a kernel proves, on the device that was asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stackfix.validate.kernels.numerics import verdict
+    from stackfix.validate.kernels.telling import Telling, Wrong
+else:
+    from numerics import verdict
+    from telling import Telling, Wrong
+
+
+def load_jax(tell: Telling, device: str) -> tuple[Any, Any]:
+    """jax and its devices of that kind; (None, None), told as a failed check, without any."""
+    with tell.check("jax sees the device") as told:
+        jax: Any = import_module("jax")
+        jax.config.update("jax_enable_x64", True)  # for the reference
+        tell.fact("jax", str(jax.__version__))
+        devices = jax.local_devices(backend="gpu" if device == "cuda" else "cpu")
+        told.detail = ", ".join(str(one) for one in devices[:8])
+        return jax, devices
+    return None, None
+
+
+def compare(numpy: Any, actual: Any, expected: Any, kind: str) -> float:
+    """The error of `actual` against the float64 reference. Raises Wrong beyond the tolerance."""
+    found, wanted = (numpy.asarray(array).astype("float64") for array in (actual, expected))
+    if found.shape != wanted.shape:
+        raise Wrong(f"the shape is {found.shape}, expected {wanted.shape}")
+    scale = float((wanted * wanted).mean()) ** 0.5
+    error = float((abs(found - wanted) / (abs(wanted) + (scale or 1.0))).max())
+    if said := verdict(error, kind):
+        raise Wrong(said)
+    return error

@@ -1,0 +1,126 @@
+"""Imports frameworks together, as a program would, and looks where their libraries came from.
+
+A copy from the system or from conda in place of the environment's own is wrong, and so are two
+files of one library in one process. Reads /proc/self/maps; needs no card.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stackfix.validate.kernels.cuda_libraries import (
+        differs,
+        family_of,
+        installed,
+        main_library,
+        mapped,
+        shadows,
+        stem_of,
+        version_of,
+    )
+    from stackfix.validate.kernels.telling import Telling, Wrong, arguments, telling
+else:
+    from cuda_libraries import (
+        differs,
+        family_of,
+        installed,
+        main_library,
+        mapped,
+        shadows,
+        stem_of,
+        version_of,
+    )
+    from telling import Telling, Wrong, arguments, telling
+
+
+def main() -> int:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--module", action="append", default=[])
+    parser.add_argument("--site", action="append", help="folder with packages; default: sys.path")
+    parser.add_argument("--expect", default="{}", help='{"cudnn": ["nvidia-cudnn-cu12", "9.5.1"]}')
+    options = parser.parse_args()
+    sites = options.site or [p for p in sys.path if p.endswith("-packages")]
+    with telling(options) as tell:
+        for name in options.module:
+            with tell.check(f"import {name}"):
+                load(import_module(name))
+        examine(tell, mapped(), installed(sites), json.loads(options.expect))
+        return tell.end()
+
+
+def load(module: Any) -> None:
+    """Make a framework load the libraries that it loads late, as far as it does without a card."""
+    if module.__name__ == "torch":
+        with contextlib.suppress(Exception):
+            module.backends.cudnn.version()
+    elif module.__name__ == "jax":
+        for major in (12, 13):
+            with contextlib.suppress(Exception):
+                import_module(f"jax_cuda{major}_plugin._versions").cudnn_get_version()
+
+
+def examine(
+    tell: Telling, loaded: list[str], own: dict[str, list[str]], expected: dict[str, list[str]]
+) -> None:
+    """One check for each library that the process has."""
+    ours = {os.path.realpath(path) for paths in own.values() for path in paths}
+    families: dict[str, list[str]] = {}
+    for path in loaded:
+        if family := family_of(os.path.basename(path)):
+            families.setdefault(family, []).append(path)
+    for family, paths in families.items():
+        with tell.check(family) as told:
+            strangers = [p for p in paths if os.path.realpath(p) not in ours]
+            if own.get(family) and strangers:
+                raise Wrong(
+                    f"the process loaded {strangers[0]} in place of the environment's"
+                    f" {own[family][0]}; LD_LIBRARY_PATH={os.environ.get('LD_LIBRARY_PATH', '')!r}"
+                )
+            require_one(family, paths)
+            told.detail = describe(family, paths, expected)
+    tell.fact("libraries", [p for paths in families.values() for p in paths][:200])
+    for folder, name in shadows(os.environ.get("LD_LIBRARY_PATH", ""), set(own)):
+        if os.path.realpath(os.path.join(folder, name)) in ours:
+            continue
+        with tell.check(f"LD_LIBRARY_PATH, {name}"):
+            raise Wrong(
+                f"{folder} holds another {name}, which is found before the environment's by what"
+                " is loaded later: take the folder out of LD_LIBRARY_PATH"
+            )
+
+
+def require_one(family: str, paths: list[str]) -> None:
+    """No two different files of one library; several names of one file are one."""
+    by_stem: dict[str, set[str]] = {}
+    for path in paths:
+        by_stem.setdefault(stem_of(os.path.basename(path)) or "", set()).add(os.path.realpath(path))
+    twice = {stem: sorted(files) for stem, files in by_stem.items() if len(files) > 1}
+    # Two runtimes get along: frameworks bring one of their own beside the environment's.
+    if twice and family in ("cudnn", "nccl"):
+        stem, files = next(iter(twice.items()))
+        raise Wrong(f"{len(files)} copies of {stem} in one process: {', '.join(files[:3])}")
+
+
+def describe(family: str, paths: list[str], expected: dict[str, list[str]]) -> str:
+    """Place and version of what was loaded. Raises Wrong where it is not the locked version."""
+    main = main_library(family, paths)
+    if main is None:
+        return paths[0]
+    version = version_of(family, main)
+    if version is None:
+        return main
+    text = ".".join(map(str, version))
+    package, wanted = expected.get(family, (None, None))
+    if wanted and differs(version, wanted):
+        raise Wrong(f"{main} is {text}, the lock has {package} {wanted}")
+    return f"{text} from {main}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

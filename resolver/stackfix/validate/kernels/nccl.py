@@ -1,0 +1,255 @@
+"""NCCL through torch over all visible cards, then a checkpoint; one card is a ring of one.
+
+One process a card. Values are whole numbers that float32 holds exactly, so every element of every
+result has to be exact. With `--device cpu --ranks N` the same runs over gloo: that proves this
+program, and nothing about NCCL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stackfix.validate.kernels.telling import (
+        NotPossible,
+        Telling,
+        Wrong,
+        arguments,
+        telling,
+    )
+    from stackfix.validate.kernels.torch_device import load_torch
+else:
+    from telling import NotPossible, Telling, Wrong, arguments, telling
+    from torch_device import load_torch
+
+SIZES = (4, 1 << 10, 1 << 20, 32 << 20, 256 << 20)
+"""Bytes that each card contributes."""
+QUICK = (4, 1 << 20)
+_PERIOD = 251
+_GRACE = 15.0
+"""Seconds that the other ranks get to end, once one has failed."""
+
+
+def main() -> int:
+    parser = arguments(__doc__ or "", device=True)
+    parser.add_argument("--ranks", type=int, help="processes; default: one for each visible card")
+    parser.add_argument("--most", type=int, default=SIZES[-1], help="bytes of the largest message")
+    parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one collective")
+    parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--meeting", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    with telling(options) as tell:
+        if options.rank is None:
+            start(tell, options)
+        else:
+            take_part(tell, options)
+        return tell.end()
+
+
+def start(tell: Telling, options: argparse.Namespace) -> None:
+    """Start a process for each card and put together what they tell."""
+    torch = load_torch(tell, options.device)
+    if torch is None:
+        return
+    ranks = options.ranks or (torch.cuda.device_count() if options.device == "cuda" else 2)
+    tell.fact("ranks", ranks)
+    if ranks == 1:
+        tell.skip("between cards", "one card is visible: only a communicator of one rank is proven")
+    with tempfile.TemporaryDirectory() as folder:
+        files = [os.path.join(folder, f"rank-{rank}.jsonl") for rank in range(ranks)]
+        own = [*sys.argv[1:], "--ranks", str(ranks), "--meeting", os.path.join(folder, "meeting")]
+        environment = {**os.environ, "STACKFIX_PARENT": str(os.getpid())}
+        children = [
+            subprocess.Popen(
+                [sys.executable, __file__, *own, "--rank", str(rank), "--json", files[rank]],
+                env=environment,
+            )
+            for rank in range(ranks)
+        ]
+        try:
+            codes = wait(children)
+        finally:
+            for child in children:
+                child.kill()
+                child.wait()
+        for name, (event, detail) in merged([events(file) for file in files]).items():
+            tell.outcome(name, event, detail)
+        for rank, code in enumerate(codes):
+            if code not in (0, 1):
+                how = "did not end" if code is None else f"ended with code {code}"
+                tell.outcome(f"rank {rank} ends", "failed", f"its process {how}")
+
+
+def wait(children: list[subprocess.Popen[bytes]]) -> list[int | None]:
+    """The exit codes; once one rank has failed, the others get a few seconds more."""
+    deadline = None
+    while True:
+        codes = [child.poll() for child in children]
+        if None not in codes:
+            return list(codes)
+        if deadline is None and any(codes):
+            deadline = time.monotonic() + _GRACE
+        if deadline is not None and time.monotonic() > deadline:
+            return list(codes)
+        time.sleep(0.05)
+
+
+def events(file: str) -> dict[str, tuple[str, str]]:
+    """Check -> event and detail of one rank; what started and never ended has failed."""
+    found: dict[str, tuple[str, str]] = {}
+    if not os.path.exists(file):
+        return found
+    with open(file, encoding="utf-8") as lines:
+        for line in lines:
+            try:
+                told = json.loads(line)
+            except ValueError:  # cut off by the end of its process
+                continue
+            if told["event"] == "started":
+                found[told["check"]] = ("failed", "began and never ended")
+            elif "check" in told:
+                found[told["check"]] = (told["event"], told["detail"])
+    return found
+
+
+def merged(ranks: list[dict[str, tuple[str, str]]]) -> dict[str, tuple[str, str]]:
+    """A check has failed where it failed on any rank, or where some rank did not come to it."""
+    names = dict.fromkeys(name for rank in ranks for name in rank)
+    result = {}
+    for name in names:
+        told = [rank.get(name, ("failed", "not reached")) for rank in ranks]
+        bad = [f"rank {n}: {d}" for n, (event, d) in enumerate(told) if event == "failed"]
+        result[name] = ("failed", "; ".join(bad[:4])) if bad else told[0]
+    return result
+
+
+def take_part(tell: Telling, options: argparse.Namespace) -> None:
+    """One rank."""
+    torch: Any = import_module("torch")
+    dist: Any = import_module("torch.distributed")
+    on_card = options.device == "cuda"
+    device = f"cuda:{options.rank}" if on_card else "cpu"
+    ready = False
+    with tell.check("the ranks find each other"):
+        if on_card:
+            torch.cuda.set_device(options.rank)
+        dist.init_process_group(
+            "nccl" if on_card else "gloo",
+            init_method=f"file://{options.meeting}",
+            rank=options.rank,
+            world_size=options.ranks,
+            timeout=timedelta(seconds=options.timeout),
+        )
+        ready = True
+    if not ready:
+        return
+    for size in (s for s in (QUICK if options.quick else SIZES) if s <= options.most):
+        for name, collective in COLLECTIVES.items():
+            with tell.check(f"{name}, {_words(size)}"):
+                if on_card:
+                    _require_memory(torch, size, options.ranks)
+                collective(torch, dist, max(size // 4, 1), device)
+                if on_card:
+                    torch.cuda.synchronize()
+    with tell.check("a checkpoint saved and loaded"):
+        checkpoint(torch, dist, device, os.path.dirname(options.meeting))
+    dist.destroy_process_group()
+
+
+def all_reduce(torch: Any, dist: Any, count: int, device: str) -> None:
+    ranks = dist.get_world_size()
+    tensor = counting(torch, count, device) + dist.get_rank()
+    dist.all_reduce(tensor)
+    expected = counting(torch, count, device) * ranks + ranks * (ranks - 1) // 2
+    require_equal(torch, tensor, expected)
+
+
+def all_gather(torch: Any, dist: Any, count: int, device: str) -> None:
+    tensor = counting(torch, count, device) + dist.get_rank()
+    parts = [torch.zeros(count, device=device) for _ in range(dist.get_world_size())]
+    dist.all_gather(parts, tensor)
+    for rank, part in enumerate(parts):
+        require_equal(torch, part, counting(torch, count, device) + rank)
+
+
+def reduce_scatter(torch: Any, dist: Any, count: int, device: str) -> None:
+    ranks, rank = dist.get_world_size(), dist.get_rank()
+    parts = [counting(torch, count, device) + rank + part for part in range(ranks)]
+    tensor = torch.zeros(count, device=device)
+    try:
+        dist.reduce_scatter(tensor, parts)
+    except RuntimeError as error:
+        if device == "cpu" and "support" in str(error):
+            raise NotPossible("this gloo has none") from None
+        raise
+    expected = counting(torch, count, device) * ranks + ranks * (ranks - 1) // 2 + ranks * rank
+    require_equal(torch, tensor, expected)
+
+
+def broadcast(torch: Any, dist: Any, count: int, device: str) -> None:
+    last = dist.get_world_size() - 1
+    mine = dist.get_rank() == last
+    tensor = counting(torch, count, device) + 7 if mine else torch.zeros(count, device=device)
+    dist.broadcast(tensor, src=last)
+    require_equal(torch, tensor, counting(torch, count, device) + 7)
+
+
+COLLECTIVES = {
+    "all-reduce": all_reduce,
+    "all-gather": all_gather,
+    "reduce-scatter": reduce_scatter,
+    "broadcast": broadcast,
+}
+
+
+def checkpoint(torch: Any, dist: Any, device: str, folder: str) -> None:
+    """Rank 0 saves after all that communication, and every rank loads the same numbers."""
+    file = os.path.join(folder, "checkpoint.pt")
+    state = {"weight": counting(torch, 1 << 20, device), "step": 7}
+    if dist.get_rank() == 0:
+        torch.save(state, file)
+    dist.barrier()
+    loaded = torch.load(file, map_location=device)
+    if loaded["step"] != state["step"]:
+        raise Wrong(f"the step is {loaded['step']}, saved was {state['step']}")
+    require_equal(torch, loaded["weight"], state["weight"])
+    dist.barrier()
+
+
+def counting(torch: Any, count: int, device: str) -> Any:
+    """0, 1, 2, … 250, 0, 1, …: sums over thousands of ranks stay exact in float32."""
+    return (torch.arange(count, device=device) % _PERIOD).to(torch.float32)
+
+
+def require_equal(torch: Any, found: Any, expected: Any) -> None:
+    if torch.equal(found, expected):
+        return
+    wrong = int((found != expected).sum().item())
+    raise Wrong(f"{wrong:,} of {expected.numel():,} values are wrong")
+
+
+def _require_memory(torch: Any, size: int, ranks: int) -> None:
+    """Inputs, results and the expectation beside them, at once; counting needs twice the size."""
+    free, _ = torch.cuda.mem_get_info()
+    needed = size * (2 * ranks + 6)
+    if free < needed:
+        raise NotPossible(f"needs {needed >> 20} MiB of the card's memory, {free >> 20} are free")
+
+
+def _words(size: int) -> str:
+    units: Iterator[tuple[int, str]] = iter(((20, "MiB"), (10, "KiB")))
+    return next((f"{size >> bits} {unit}" for bits, unit in units if size >> bits), f"{size} B")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""What a validation found; reports only render it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from stackfix.targets.target import Target
+
+__all__ = ["ON_CARDS", "Check", "Ending", "Installed", "Outcome", "StageResult", "Validation"]
+
+
+ON_CARDS = frozenset({"conv", "attention", "nccl", "compiled", "jax-conv", "jax-collectives"})
+"""Names of the stages that run on a card."""
+
+
+class Outcome(StrEnum):
+    """How a stage or one check of it ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that a stage looked at."""
+
+    name: str
+    outcome: Outcome
+    detail: str = ""
+    """What was found, what is wrong, or why it was not looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a stage's process ended and what it took."""
+
+    exit_code: int | None
+    """None: a signal ended it, or it could not be ended."""
+    signal: str | None
+    """ "SIGSEGV"; None: it ended by itself."""
+    limit: str | None
+    """ "time" or "memory" where that limit ended it."""
+    seconds: float
+    memory: int
+    """Most bytes of memory of its own that it and its children had at a time, as sampled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageResult:
+    """One row of the report."""
+
+    name: str
+    """For programs, "conv"."""
+    title: str
+    """For people, "cuDNN convolutions"."""
+    outcome: Outcome
+    reason: str
+    """Why it failed or was skipped, in one line; of a passed one, what it proved."""
+    checks: tuple[Check, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    ending: Ending | None = None
+    """None: no process ran."""
+    log: str = ""
+    """What the process printed, its beginning and its end; empty for a stage that passed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """The environment that was proven."""
+
+    python: Path
+    """Its interpreter."""
+    version: str
+    """Of Python."""
+    scratch: bool
+    """Whether it was made for this; False: it existed."""
+    kept: Path | None
+    """The folder of a scratch environment that was kept."""
+    packages: Mapping[str, str]
+    """The GPU packages in it, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """All stages of one run."""
+
+    project: str | None
+    """None: an environment without a project."""
+    lock: str | None
+    """sha256 of the uv.lock that was installed or compared with."""
+    targets: tuple[Target, ...]
+    cards: tuple[str, ...]
+    """Names of the cards that the kernels could use."""
+    quick: bool
+    installed: Installed | None
+    """None: nothing could be installed."""
+    stages: tuple[StageResult, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[StageResult, ...]:
+        return tuple(stage for stage in self.stages if stage.outcome is Outcome.FAILED)
+
+    @property
+    def skipped(self) -> tuple[StageResult, ...]:
+        return tuple(stage for stage in self.stages if stage.outcome is Outcome.SKIPPED)
+
+    @property
+    def ran_on_a_card(self) -> bool:
+        """Whether a stage that needs a card passed."""
+        return any(
+            stage.name in ON_CARDS and stage.outcome is Outcome.PASSED for stage in self.stages
+        )

@@ -1,0 +1,101 @@
+"""Running the stages one after the other; a stage that fails stops none of the others."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from stackfix.validate.events import told_by
+from stackfix.validate.process import run_limited
+from stackfix.validate.result import Check, Outcome, StageResult
+from stackfix.validate.stages import Stage
+
+__all__ = ["allowed_memory", "run_stages", "stage_environment"]
+
+_SHARE = 0.8
+"""Of the memory that is free: the rest of the machine has to live on."""
+
+
+def run_stages(
+    found: Iterable[Stage],
+    *,
+    env: Mapping[str, str],
+    progress: Callable[[str], None] = lambda text: None,
+) -> Iterable[StageResult]:
+    """The result of each stage, as soon as it is there."""
+    for stage in found:
+        if stage.skip is not None:
+            yield StageResult(
+                name=stage.name, title=stage.title, outcome=Outcome.SKIPPED, reason=stage.skip
+            )
+            continue
+        progress(stage.title)
+        yield _run(stage, env)
+
+
+def _run(stage: Stage, env: Mapping[str, str]) -> StageResult:
+    with tempfile.TemporaryDirectory(prefix="stackfix-stage-") as folder:
+        file = Path(folder) / "told.jsonl"
+        empty = Path(folder) / "empty"  # what lies in the user's folder hides no package
+        empty.mkdir()
+        flag = () if stage.name == "code" else ("--json",)
+        # What a kernel generates goes with it, so that nothing older stands in for it.
+        caches = {
+            "TORCHINDUCTOR_CACHE_DIR": str(Path(folder) / "inductor"),
+            "TRITON_CACHE_DIR": str(Path(folder) / "triton"),
+        }
+        try:
+            ran = run_limited(
+                (*stage.command, *flag, str(file)),
+                cwd=empty,
+                env={**dict(stage.env), **env, **caches},
+                limits=stage.limits,
+            )
+        except OSError as error:
+            reason = f"could not be started: {error.strerror}"
+            failed = Check(name="the process", outcome=Outcome.FAILED, detail=reason)
+            return StageResult(
+                name=stage.name,
+                title=stage.title,
+                outcome=Outcome.FAILED,
+                reason=reason,
+                checks=(failed,),
+            )
+        return told_by(stage.name, stage.title, file, ran, stage.limits)
+
+
+def stage_environment(env: Mapping[str, str], *, scratch: bool) -> dict[str, str]:
+    """The environment that stages run in: the user's, with LD_LIBRARY_PATH, as programs have it.
+
+    A scratch environment is spared what would bring other packages into it.
+    """
+    own = dict(env)
+    own.setdefault("PYTHONFAULTHANDLER", "1")
+    own["PYTHONUNBUFFERED"] = "1"
+    if scratch:
+        for name in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"):
+            own.pop(name, None)
+        own["PYTHONNOUSERSITE"] = "1"
+    return own
+
+
+def allowed_memory(root: Path = Path("/")) -> int:
+    """Bytes that a stage may take: most of what the machine, or its cgroup, has free."""
+    available = 8 << 30
+    for line in _read(root / "proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):
+            available = int(line.split()[1]) << 10
+    limit = _read(root / "sys/fs/cgroup/memory.max").strip()
+    if limit.isdecimal():
+        used = _read(root / "sys/fs/cgroup/memory.current").strip()
+        available = min(available, int(limit) - int(used if used.isdecimal() else 0))
+    return int(available * _SHARE)
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(1 << 16).decode("ascii", "replace")
+    except OSError:
+        return ""

@@ -1,0 +1,229 @@
+"""Which stages there are, in which order, and which of them can run here."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from stackfix.targets.target import Target
+from stackfix.validate.process import Limits
+from stackfix.validate.python import KERNELS, EnvironmentPython
+from stackfix.validate.static import order_of
+from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.packages import Role
+
+__all__ = ["Ground", "Stage", "stages"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What the stages are chosen by."""
+
+    python: EnvironmentPython
+    locked: Mapping[str, str]
+    """Version by name that each GPU package has to have: the lock's, else the installed one."""
+    targets: tuple[Target, ...]
+    cards: tuple[str, ...]
+    """Names of the cards that a CUDA program started here would see."""
+    why_no_card: str
+    """Said where `cards` is empty."""
+    graph: Graph
+    knowledge: tuple[Path, ...]
+    quick: bool
+    memory: int
+    """Bytes that a stage may take."""
+    timeout: float | None = None
+    """Seconds that every stage may take; None: each has its own limit."""
+
+    def has(self, name: str) -> bool:
+        return name in self.python.packages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One row: a command to run, or why it is not run."""
+
+    name: str
+    title: str
+    command: tuple[str, ...] = ()
+    """Gets `--json FILE` or, for the static stage, `FILE` at its end."""
+    limits: Limits
+    skip: str | None = None
+    env: tuple[tuple[str, str], ...] = ()
+
+
+def stages(ground: Ground) -> Iterator[Stage]:
+    """All stages, the cheapest first."""
+    yield _static(ground)
+    yield _versions(ground)
+    modules = _modules(ground)
+    yield from _imports(ground, modules)
+    yield _libraries(ground, modules)
+    yield from _on_cards(ground)
+
+
+def _static(ground: Ground) -> Stage:
+    skip = None
+    if not ground.targets:
+        skip = "no card is named (--target) and none is in this machine"
+    elif ground.quick:
+        skip = "left out by --quick"
+    order = order_of(ground.python.sites, ground.targets, ground.knowledge)
+    return Stage(
+        name="code",
+        title="GPU code in every binary",
+        command=(sys.executable, "-P", "-m", "stackfix.validate.static", order),
+        limits=_limits(ground, 900),
+        skip=skip,
+    )
+
+
+def _versions(ground: Ground) -> Stage:
+    expected = _expected(ground)
+    return Stage(
+        name="versions",
+        title="versions that libraries tell",
+        command=_kernel(ground, "versions", *_places(ground, expected)),
+        limits=_limits(ground, 120),
+        skip=None if expected else "none of NVIDIA's libraries is installed as a package",
+    )
+
+
+def _imports(ground: Ground, modules: Mapping[str, str]) -> Iterator[Stage]:
+    if not modules:
+        yield Stage(
+            name="import",
+            title="imports",
+            limits=_limits(ground, 1),
+            skip="no framework is installed",
+        )
+    for package, module in modules.items():
+        yield Stage(
+            name=f"import-{package}",
+            title=f"import {module}",
+            command=_kernel(ground, "imports", "--module", module),
+            limits=_limits(ground, 300),
+        )
+
+
+def _libraries(ground: Ground, modules: Mapping[str, str]) -> Stage:
+    frameworks = [
+        module
+        for package, module in modules.items()
+        if (known := ground.graph.packages.get(package)) and known.role is Role.FRAMEWORK
+    ]
+    named = [part for module in frameworks for part in ("--module", module)]
+    return Stage(
+        name="libraries",
+        title="libraries that a process loads",
+        command=_kernel(ground, "libraries", *named, *_places(ground, _expected(ground))),
+        limits=_limits(ground, 300),
+        skip=None if frameworks else "no framework is installed",
+    )
+
+
+def _on_cards(ground: Ground) -> Iterator[Stage]:
+    torch, jax = ("torch", "jax")
+    for name, title, framework, seconds in (
+        ("conv", "cuDNN convolutions (torch)", torch, 900),
+        ("attention", "attention (torch)", torch, 600),
+        ("nccl", "NCCL collectives and a checkpoint (torch)", torch, 1200),
+        ("compiled", "torch.compile", torch, 600),
+        ("jax_conv", "cuDNN convolutions (jax)", jax, 900),
+        ("jax_collectives", "collectives (jax)", jax, 900),
+    ):
+        skip = None
+        if not ground.has(framework):
+            skip = f"{framework} is not installed"
+        elif name == "compiled" and ground.quick:
+            skip = "left out by --quick"
+        elif not ground.cards:
+            skip = ground.why_no_card
+        yield Stage(
+            name=name.replace("_", "-"),
+            title=title,
+            command=_kernel(ground, name, "--device", "cuda"),
+            limits=_limits(ground, seconds),
+            skip=skip,
+            env=_ENV.get(name, ()),
+        )
+
+
+_ENV = {
+    "nccl": (("NCCL_DEBUG", "WARN"),),
+    # Both kernels need megabytes; jax would otherwise take three quarters of the card.
+    "jax_conv": (("XLA_PYTHON_CLIENT_PREALLOCATE", "false"),),
+    "jax_collectives": (("XLA_PYTHON_CLIENT_PREALLOCATE", "false"), ("NCCL_DEBUG", "WARN")),
+}
+"""Set where the user's environment does not say otherwise."""
+
+
+def _kernel(ground: Ground, name: str, *arguments: str) -> tuple[str, ...]:
+    quick = ("--quick",) if ground.quick else ()
+    return (str(ground.python.executable), str(KERNELS / f"{name}.py"), *arguments, *quick)
+
+
+def _limits(ground: Ground, seconds: float) -> Limits:
+    own = ground.timeout or (min(seconds, 120) if ground.quick else seconds)
+    return Limits(seconds=own, memory=ground.memory)
+
+
+def _expected(ground: Ground) -> dict[str, tuple[str, str]]:
+    """What a library is provided by and which version: {"cudnn": ("nvidia-cudnn-cu12", "9.5.1")}.
+
+    Where two packages provide one library (two CUDA majors), the check of loaded libraries is
+    left without an expectation: both cannot be right, and SF302 says so.
+    """
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, distribution in ground.python.packages.items():
+        package = ground.graph.packages.get(name)
+        if package is not None and package.provides in _TOLD:
+            version = ground.locked.get(name, distribution.version)
+            found.setdefault(package.provides or "", []).append((name, version))
+    return {thing: pairs[0] for thing, pairs in sorted(found.items()) if len(pairs) == 1}
+
+
+_TOLD = (
+    "cudart",
+    "nvrtc",
+    "nvjitlink",
+    "cublas",
+    "curand",
+    "cufft",
+    "cusparse",
+    "cusolver",
+    "cudnn",
+    "nccl",
+)
+"""Libraries whose version `kernels/cuda_libraries.py` can ask for."""
+
+
+def _places(ground: Ground, expected: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
+    sites = tuple(part for site in ground.python.sites for part in ("--site", str(site)))
+    return (*sites, "--expect", json.dumps(expected))
+
+
+def _modules(ground: Ground) -> dict[str, str]:
+    """Frameworks, and unless it has to be quick their companions, by what they are imported by."""
+    found = {}
+    for name, distribution in sorted(ground.python.packages.items()):
+        package = ground.graph.packages.get(name)
+        if package is None or distribution.module is None or package.role is Role.LIBRARY:
+            continue
+        if package.role is Role.COMPANION and (ground.quick or not _worth_importing(name)):
+            continue
+        found[name] = distribution.module
+    return dict(sorted(found.items(), key=lambda item: _is_companion(ground, item[0])))
+
+
+def _is_companion(ground: Ground, name: str) -> bool:
+    package = ground.graph.packages.get(name)
+    return package is None or package.role is Role.COMPANION
+
+
+def _worth_importing(name: str) -> bool:
+    """jax's plugins and runtimes are loaded by jax itself, and mean nothing alone."""
+    return not name.startswith(("jax-cuda", "jaxlib"))

@@ -1,0 +1,220 @@
+"""`stackfix validate` from request to result."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from stackfix.host.host import Host
+from stackfix.targets.target import Target
+from stackfix.validate.errors import CannotInstall, DiskShort
+from stackfix.validate.folders import claimed, default_base, sweep
+from stackfix.validate.install import Order, install, name_of, prepare, told
+from stackfix.validate.python import EnvironmentPython, ask_python, find_python
+from stackfix.validate.result import Check, Installed, Outcome, StageResult, Validation
+from stackfix.validate.runner import allowed_memory, run_stages, stage_environment
+from stackfix.validate.stages import Ground, stages
+from stackfix_knowledge.graph import Graph
+from stackfix_lockfiles.lock import Lock
+
+__all__ = ["Request", "validate"]
+
+
+def _silent(text: str) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is to be proven, and how."""
+
+    graph: Graph
+    host: Host
+    targets: tuple[Target, ...]
+    knowledge: tuple[Path, ...] = ()
+    """The project's own facts."""
+    order: Order | None = None
+    """What to install; None with `python`."""
+    python: Path | None = None
+    """An existing environment: an interpreter, or a folder with one."""
+    lock: Lock | None = None
+    """What `python` is compared with; None: nothing."""
+    quick: bool = False
+    keep: bool = False
+    """Keep the scratch environment."""
+    reuse: bool = False
+    """Take the one that was kept for the same lock and choice, and keep it."""
+    timeout: float | None = None
+    """Seconds for each stage; None: each has its own."""
+    base: Path | None = None
+    """Where scratch environments lie; None: in the user's cache."""
+    progress: Callable[[str], None] = _silent
+    """A line that the next one replaces."""
+    tell: Callable[[str], None] = _silent
+    """Lines that stay."""
+
+
+def validate(request: Request) -> Validation:
+    """Run all stages. Raises InputError for what can be set right before anything is proven."""
+    if request.python is not None:
+        python = ask_python(find_python(request.python))
+        row = _row(Outcome.SKIPPED, f"{python.executable} exists already: nothing was installed")
+        return _prove(request, python, [row], scratch=False, kept=None)
+    assert request.order is not None
+    base = request.base or default_base()
+    for folder in sweep(base):
+        request.tell(f"removed {folder}, which an interrupted run left behind")
+    keep_as = name_of(request.order) if request.keep or request.reuse else None
+    with claimed(base, keep_as=keep_as) as folder:
+        if not request.reuse:
+            shutil.rmtree(folder / "venv", ignore_errors=True)
+        try:
+            python, row = _install(request, request.order, folder)
+        except (CannotInstall, DiskShort) as error:
+            log = error.log if isinstance(error, CannotInstall) else ""
+            return _nothing(request, _row(Outcome.FAILED, str(error), log=log))
+        kept = folder if request.keep or request.reuse else None
+        return _prove(request, python, [row], scratch=True, kept=kept)
+
+
+def _install(request: Request, order: Order, folder: Path) -> tuple[EnvironmentPython, StageResult]:
+    request.progress("preparing an environment")
+    prepared = prepare(order, folder, request.graph)
+    for line in told(prepared.closure, everything=order.everything):
+        request.tell(line)
+    python = install(prepared, order, progress=request.progress)
+    checks = [
+        _compared(package.name, package.version, python)
+        for package in prepared.closure.packages
+        if request.graph.packages.get(package.name) is not None
+    ]
+    checks += [
+        Check(name=name, outcome=Outcome.SKIPPED, detail="no wheel: --all builds it")
+        for name in prepared.closure.built
+        if not order.everything
+    ]
+    bad = [check for check in checks if check.outcome is Outcome.FAILED]
+    if bad:
+        return python, _row(Outcome.FAILED, f"{bad[0].name}: {bad[0].detail}", checks)
+    return python, _row(Outcome.PASSED, "", checks)
+
+
+def _prove(
+    request: Request,
+    python: EnvironmentPython,
+    rows: list[StageResult],
+    *,
+    scratch: bool,
+    kept: Path | None,
+) -> Validation:
+    lock = request.order.lock if request.order else request.lock
+    locked = _locked(lock, python) if lock else {}
+    if request.python is not None and locked:
+        rows.append(_matches(request, python, locked))
+    cards = tuple(card.name for card in request.host.visible)
+    ground = Ground(
+        python=python,
+        locked=locked,
+        targets=request.targets,
+        cards=cards,
+        why_no_card=_why_no_card(request.host),
+        graph=request.graph,
+        knowledge=request.knowledge,
+        quick=request.quick,
+        memory=allowed_memory(),
+        timeout=request.timeout,
+    )
+    env = stage_environment(os.environ, scratch=scratch)
+    rows += run_stages(stages(ground), env=env, progress=request.progress)
+    installed = Installed(
+        python=python.executable,
+        version=python.version,
+        scratch=scratch,
+        kept=kept,
+        packages={
+            name: found.version
+            for name, found in sorted(python.packages.items())
+            if request.graph.packages.get(name) is not None
+        },
+    )
+    return _validation(request, installed, rows)
+
+
+def _nothing(request: Request, row: StageResult) -> Validation:
+    return _validation(request, None, [row])
+
+
+def _validation(
+    request: Request, installed: Installed | None, rows: list[StageResult]
+) -> Validation:
+    order = request.order
+    lock = order.lock if order else request.lock
+    return Validation(
+        project=order.project.name or order.project.root.name if order else None,
+        lock=lock.digest if lock else None,
+        targets=request.targets,
+        cards=tuple(card.name for card in request.host.visible),
+        quick=request.quick,
+        installed=installed,
+        stages=tuple(rows),
+        notes=request.host.notes,
+    )
+
+
+def _row(
+    outcome: Outcome, reason: str, checks: list[Check] | None = None, log: str = ""
+) -> StageResult:
+    return StageResult(
+        name="install",
+        title="installation",
+        outcome=outcome,
+        reason=reason,
+        checks=tuple(checks or ()),
+        log=log,
+    )
+
+
+def _compared(name: str, wanted: str | None, python: EnvironmentPython) -> Check:
+    found = python.packages.get(name)
+    if found is None:
+        return Check(name=name, outcome=Outcome.FAILED, detail="it is not installed")
+    if wanted is not None and found.version != wanted:
+        detail = f"{found.version} is installed, the lock has {wanted}"
+        return Check(name=name, outcome=Outcome.FAILED, detail=detail)
+    return Check(name=name, outcome=Outcome.PASSED, detail=found.version)
+
+
+def _locked(lock: Lock, python: EnvironmentPython) -> Mapping[str, str]:
+    """The version that the lock has of each installed package; without those with several."""
+    versions = {}
+    for name in python.packages:
+        found = {package.version for package in lock.named(name)}
+        if len(found) == 1 and (version := found.pop()) is not None:
+            versions[name] = version
+    return versions
+
+
+def _matches(request: Request, python: EnvironmentPython, locked: Mapping[str, str]) -> StageResult:
+    """An existing environment beside the lock it should hold."""
+    checks = tuple(
+        _compared(name, version, python)
+        for name, version in sorted(locked.items())
+        if request.graph.packages.get(name) is not None
+    )
+    bad = [check for check in checks if check.outcome is Outcome.FAILED]
+    return StageResult(
+        name="lock",
+        title="installed versions against the lock",
+        outcome=Outcome.FAILED if bad else Outcome.PASSED,
+        reason=f"{bad[0].name}: {bad[0].detail}" if bad else "",
+        checks=checks,
+    )
+
+
+def _why_no_card(host: Host) -> str:
+    if host.cards:
+        return f"CUDA_VISIBLE_DEVICES={host.visible_devices} hides all cards"
+    return "this machine shows no NVIDIA card"
