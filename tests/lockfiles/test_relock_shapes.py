@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stackfix_lockfiles.errors import InputError
-from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.lock import ConflictItem, Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import RelockRefused, relock
 from tests.lockfiles.shapes import HEAD, by_uv, locked, metadata, project, versions, wheel
@@ -340,3 +340,20 @@ def test_forks_of_the_old_lock_that_no_longer_work_are_made_anew(index: Index, w
     assert versions(found.lock, "mac") == {"1.0"}
     assert len(found.warnings) == 1
     assert "forks" in found.warnings[0]
+
+
+@pytest.mark.parametrize("kind", ["extra", "group"])
+def test_pins_for_one_of_two_in_conflict(index: Index, work: Path, kind: str) -> None:
+    """The other is not taken along to the newest, and the copy's requests leave no trace."""
+    table = "project.optional-dependencies" if kind == "extra" else "dependency-groups"
+    rest = (
+        f'[{table}]\none = ["idna{{}}"]\ntwo = ["idna{{}}"]\n'
+        f'[tool.uv]\nconflicts = [[{{{{ {kind} = "one" }}}}, {{{{ {kind} = "two" }}}}]]\n'
+    )
+    made = locked(project(work, "", rest.format("==2.10", "==2.10")))
+    made = project(work, "", rest.format("<3", ">=2"))
+    item = ConflictItem("root", **{kind: "two"})
+    found = relock(made, {}, pins={"idna": "3.13 ; sys_platform == 'linux'"}, within=[item])
+    assert versions(found.lock, "idna") == {"2.10", "3.13"}
+    made.lock_path.write_bytes(found.lock)
+    locked(made, "--check")

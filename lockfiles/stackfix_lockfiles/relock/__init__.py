@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stackfix_lockfiles.lock import ConflictItem
 from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import interpreter
@@ -24,6 +25,7 @@ from stackfix_lockfiles.relock.keyring import with_keyring
 from stackfix_lockfiles.relock.reach import host_of, out_of_reach
 from stackfix_lockfiles.relock.refusals import IndexUnreachable, RelockRefused, refusal
 from stackfix_lockfiles.relock.result import for_project, other_index
+from stackfix_lockfiles.relock.within import asked_within, requirements
 from stackfix_lockfiles.scratch import Known, Scratch, scratch
 from stackfix_lockfiles.scratch.known import known
 from stackfix_lockfiles.uv import Finished, TimedOut, Uv
@@ -71,6 +73,7 @@ def relock(
     files: Mapping[Path, bytes],
     *,
     pins: Mapping[str, str | Sequence[str]],
+    within: Collection[ConflictItem] = (),
     uv: Uv | None = None,
     python: str | None = None,
     offline: bool = False,
@@ -79,9 +82,11 @@ def relock(
     """Lock the project with `files` (relative paths) in place of its own; write nothing in it.
 
     `pins` maps package names to the version that uv shall move to, or to several texts where forks
-    differ; a text may carry a marker: `2.8.0 ; extra == 'cu128'`. All else stays as locked as it
-    can. `python` is an interpreter or version for uv; by default what uv finds, or a stand-in.
-    Works on a project without a uv.lock too.
+    differ; a text may carry a marker: `2.8.0 ; sys_platform == 'linux'`. With `within`, they hold
+    where one of these extras or groups is on, which exclude others; those are not moved, unless uv
+    likes to share a version that they admit too. All else stays as locked as it can. `python` is an
+    interpreter or version for uv; by default what uv finds, or a stand-in. Works on a project
+    without a uv.lock too.
 
     Raises:
         RelockRefused: uv finds no solution, or cannot go on.
@@ -90,11 +95,13 @@ def relock(
     """
     uv = uv or Uv.find(_required_version(project))
     lock = project.read_lock() if project.lock_path.is_file() else None
+    asked = requirements(pins)
+    upgrades = [part for text in asked for part in ("--upgrade-package", text)]
     with scratch(project, files, lock) as copy:
         run = _Run(
             uv=uv,
             copy=copy,
-            args=("lock", *_upgrades(pins), *(("--offline",) if offline else ())),
+            args=("lock", *([] if within else upgrades), *(("--offline",) if offline else ())),
             python=python,
             wished=project.python_version,
             requires_python=lock.requires_python if lock else project.requires_python,
@@ -102,7 +109,13 @@ def relock(
             progress=progress,
         )
         entries = known(lock) if lock else ()
-        injected = _lock(run, entries, offline)
+        if within:
+            with asked_within(copy, project, within, asked):
+                injected = _lock(run, entries, offline)
+            if (stderr := _try(run, TIMEOUT)) is not None:
+                raise refusal(run.readable(stderr), offline=offline)
+        else:
+            injected = _lock(run, entries, offline)
         try:
             data = copy.lock.read_bytes()
         except FileNotFoundError:
@@ -232,17 +245,6 @@ def _inject(run: _Run, remote: dict[str, Known], names: Collection[str]) -> tupl
 def _cache(run: _Run) -> Path | None:
     asked = run.uv.run(["cache", "dir"], cwd=run.copy.root, env=run._environment(), timeout=20)
     return Path(asked.stdout.strip()) if not asked.returncode and asked.stdout.strip() else None
-
-
-def _upgrades(pins: Mapping[str, str | Sequence[str]]) -> list[str]:
-    """`--upgrade-package name==version` for every pin."""
-    options = []
-    for name, value in sorted(pins.items()):
-        for text in [value] if isinstance(value, str) else value:
-            version, _, marker = text.partition(";")
-            condition = f" ; {marker.strip()}" if marker.strip() else ""
-            options += ["--upgrade-package", f"{name}=={version.strip()}{condition}"]
-    return options
 
 
 def _warnings(injected: Sequence[Known], run: _Run) -> list[str]:

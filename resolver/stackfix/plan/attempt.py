@@ -10,6 +10,7 @@ from packaging.version import Version
 
 from stackfix.plan.case import Case
 from stackfix.plan.pinning import edits_for
+from stackfix.plan.scope import Scope, scope
 from stackfix.plan.sites import Ground, ground
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
@@ -54,13 +55,14 @@ def attempt(case: Case, world: World, domain: Domain, found: Found) -> Attempt |
         IndexUnreachable: an index does not answer.
     """
     request, solution = case.request, found.solution
+    where = scope(request, case.before.lock, solution.versions)
     try:
-        edits = edits_for(request.project, world, domain, solution.versions)
+        edits = edits_for(request.project, world, domain, solution.versions, where)
     except ValueError as error:
         return Rejected(chosen=found.chosen, reason=str(error))
     files = apply_edits(request.project, edits)
     try:
-        relocked = _relocked(case, files, _pins(case, solution.versions))
+        relocked = _relocked(case, files, _pins(case, solution.versions), where)
     except RelockRefused as refusal:
         return Rejected(chosen=found.chosen, reason=refusal.reason)
     lock = Lock.parse(relocked.lock, name="the new uv.lock")
@@ -82,32 +84,39 @@ def attempt(case: Case, world: World, domain: Domain, found: Found) -> Attempt |
     )
 
 
-def _relocked(case: Case, files: Mapping[Path, bytes], pins: Mapping[str, str]) -> Relocked:
+def _relocked(
+    case: Case, files: Mapping[Path, bytes], pins: Mapping[str, str], where: Scope
+) -> Relocked:
     """What uv locks with these pins in every fork; if it refuses, in the targets' forks alone.
 
     Everywhere is better, since no older library is left in a fork that comes alive elsewhere. But
-    some forks cannot follow: the last torch with wheels for Intel Macs is 2.2.
+    some forks cannot follow: the last torch with wheels for Intel Macs is 2.2. Where extras or
+    groups exclude each other, the chosen ones ask for the pins, on the targets' systems.
     """
     request = case.request
+    systems = sorted({site.markers["sys_platform"] for site in case.before.sites})
+    marker = " or ".join(f"sys_platform == '{system}'" for system in systems)
+    here = {name: f"{version} ; {marker}" for name, version in pins.items()}
 
     def run(wanted: Mapping[str, str]) -> Relocked:
         return relock(
             request.project,
             files,
             pins=wanted,
+            within=where.chosen,
             python=request.python,
             offline=request.offline,
             progress=request.progress,
         )
 
+    if where.chosen:
+        return run(here)
     try:
         return run(pins)
     except RelockRefused as everywhere:
-        systems = sorted({site.markers["sys_platform"] for site in case.before.sites})
-        marker = " or ".join(f"sys_platform == '{system}'" for system in systems)
         request.say(f"uv refuses this in other forks; pinning where {marker}")
         try:
-            return run({name: f"{version} ; {marker}" for name, version in pins.items()})
+            return run(here)
         except RelockRefused:
             raise everywhere from None
 

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from stackfix.plan.scope import EVERYWHERE, Scope
 from stackfix.plan.specifier import admitting, bound_below
 from stackfix.solve.domain import Domain
 from stackfix.solve.upgrade import relapse
 from stackfix.solve.world import World
 from stackfix_lockfiles import edits as editing
 from stackfix_lockfiles.edits import Edit
+from stackfix_lockfiles.lock import ConflictItem
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.requirement import DeclaredRequirement
 
@@ -32,51 +34,73 @@ class _Bound:
 
 
 def edits_for(
-    project: Project, world: World, domain: Domain, versions: Mapping[str, Version]
+    project: Project,
+    world: World,
+    domain: Domain,
+    versions: Mapping[str, Version],
+    where: Scope = EVERYWHERE,
 ) -> tuple[Edit, ...]:
     """The edits of pyproject files for a solution.
 
     A requirement is edited when it excludes the chosen version, or when it admits a newer one that
-    a target can't run. A package that the project does not name gets a constraint instead.
+    a target can't run. A package that the project does not name gets a constraint instead. Nothing
+    of the extras and groups that `where` excludes is edited.
 
     Raises:
         ValueError: a requirement excludes the chosen version by name (`!=`, `===`).
     """
     bounds: dict[str, _Bound] = {}
     for _ in range(ROUNDS):
-        found = relapse(world, domain, versions, _asked(project, versions, bounds))
+        found = relapse(world, domain, versions, _asked(project, versions, bounds, where))
         known = bounds.get(found.package) if found else None
         if found is None or (known is not None and known.below <= found.below):
             break
         bounds[found.package] = _Bound(found.below, found.message)
-    edits = [e for name in versions for e in _moved(project, name, versions[name], bounds)]
+    edits = [e for name in versions for e in _moved(project, name, versions[name], bounds, where)]
     edits += [
-        editing.add_constraint(project, f"{name}<{bound_below(bound.below)}", why=bound.why)
+        editing.add_constraint(project, f"{name}<{bound_below(bound.below)}{only}", why=bound.why)
+        for only in _only(where)
         for name, bound in bounds.items()
-        if not list(_written(project, name))
+        if not list(_written(project, name, where))
     ]
     edits += _without_overrides(project, world, versions)
-    edits += _indexed(project, world, versions)
+    edits += _indexed(project, world, versions, where)
     edits += _overridden(project, world, versions)
     return tuple(edits)
 
 
-def _written(project: Project, name: str) -> Iterator[DeclaredRequirement]:
-    """Requirements and constraints on a package that carry a specifier of their own."""
-    for declared in (*project.requirements, *project.constraints):
-        if declared.name == name and declared.requirement.url is None:
-            yield declared
+def _written(project: Project, name: str, where: Scope) -> list[DeclaredRequirement]:
+    """Requirements and constraints on a package that carry a specifier of their own.
+
+    Those of the chosen extras and groups alone, where they name the package.
+    """
+    found = [
+        declared
+        for declared in (*project.requirements, *project.constraints)
+        if declared.name == name and declared.requirement.url is None
+    ]
+    own = [declared for declared in found if where.owns(declared, project)]
+    return own or [declared for declared in found if where.reaches(declared, project)]
+
+
+def _only(where: Scope) -> list[str]:
+    """Markers for constraints that hold in the chosen extras alone; groups have none."""
+    extras = [f" ; extra == '{item.extra}'" for item in where.chosen if item.extra]
+    return extras or [""]
 
 
 def _asked(
-    project: Project, versions: Mapping[str, Version], bounds: Mapping[str, _Bound]
+    project: Project,
+    versions: Mapping[str, Version],
+    bounds: Mapping[str, _Bound],
+    where: Scope,
 ) -> dict[str, SpecifierSet]:
     """What the project would ask of each package of the stack after the edits."""
     asked: dict[str, SpecifierSet] = {}
     for name, version in versions.items():
         bound = bounds.get(name)
         joint = SpecifierSet(f"<{bound.below.public}" if bound else "")
-        for declared in _written(project, name):
+        for declared in _written(project, name, where):
             text = admitting(declared.requirement.specifier, version)
             joint &= declared.requirement.specifier if text is None else SpecifierSet(text)
         asked[name] = joint
@@ -84,11 +108,15 @@ def _asked(
 
 
 def _moved(
-    project: Project, name: str, version: Version, bounds: Mapping[str, _Bound]
+    project: Project,
+    name: str,
+    version: Version,
+    bounds: Mapping[str, _Bound],
+    where: Scope,
 ) -> Iterator[Edit]:
     """Edits of the requirements on one package."""
     bound = bounds.get(name)
-    for declared in _written(project, name):
+    for declared in _written(project, name, where):
         specifier = declared.requirement.specifier
         text = admitting(specifier, version, below=bound.below if bound else None)
         if text is None:
@@ -112,7 +140,9 @@ def _without_overrides(
             yield from editing.remove_override(project, name, why=why)
 
 
-def _indexed(project: Project, world: World, versions: Mapping[str, Version]) -> Iterator[Edit]:
+def _indexed(
+    project: Project, world: World, versions: Mapping[str, Version], where: Scope
+) -> Iterator[Edit]:
     """The index and sources for packages that the solution takes from one of PyTorch's indexes.
 
     A source does nothing for a package that is only a dependency of another: such a one also gets
@@ -127,14 +157,31 @@ def _indexed(project: Project, world: World, versions: Mapping[str, Version]) ->
             continue
         label = f"pytorch-{index}"
         url = world.graph.indexes.url(index)
-        known = next((i.name for i in project.source_indexes if i.url.rstrip("/") == url and i.name), None)
+        known = next(
+            (i.name for i in project.source_indexes if i.url.rstrip("/") == url and i.name), None
+        )
         why = f"{name} {version} comes from this index"
         if known is None and label not in added:
             added.add(label)
             yield editing.add_index(project, label, url, why=why)
-        yield editing.add_source(project, name, known or label, why=why)
-        if not any(_written(project, name)):
-            yield editing.add_constraint(project, f"{name}=={version.public}", why=why)
+        for item in where.chosen or (None,):
+            yield _source(project, name, known or label, item, why)
+        if not _written(project, name, where):
+            for only in _only(where):
+                yield editing.add_constraint(project, f"{name}=={version.public}{only}", why=why)
+
+
+def _source(project: Project, name: str, index: str, item: ConflictItem | None, why: str) -> Edit:
+    """The source for everywhere, or for one extra or group: then in place of its present one."""
+    if item is None:
+        return editing.add_source(project, name, index, why=why)
+    present = (s for s in project.sources if s.package == name)
+    marker = next(
+        (s.marker for s in present if s.extra == item.extra and s.group == item.group), None
+    )
+    return editing.add_source(
+        project, name, index, marker=marker, extra=item.extra, group=item.group, why=why
+    )
 
 
 def _overridden(project: Project, world: World, versions: Mapping[str, Version]) -> Iterator[Edit]:

@@ -1,0 +1,81 @@
+"""Where a move holds: everywhere, or in the chosen ones of extras and groups that exclude others.
+
+A project with the extras cpu, cu126 and cu128 in conflict has a stack for each. A plan for cu128
+moves that one; the others stay as their users have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from stackfix.plan.request import Request
+from stackfix_lockfiles.lock import ConflictItem, Lock
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.requirement import DeclaredRequirement
+
+__all__ = ["EVERYWHERE", "Scope", "scope"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The chosen extras and groups, and those that they exclude. Empty: everywhere."""
+
+    chosen: tuple[ConflictItem, ...] = ()
+    rivals: frozenset[ConflictItem] = frozenset()
+
+    def reaches(self, declared: DeclaredRequirement, project: Project) -> bool:
+        """Whether a requirement may be edited for the move."""
+        return item_of(declared, project) not in self.rivals
+
+    def owns(self, declared: DeclaredRequirement, project: Project) -> bool:
+        """Whether a requirement belongs to the chosen ones alone."""
+        return item_of(declared, project) in self.chosen
+
+
+EVERYWHERE = Scope()
+
+
+def scope(request: Request, lock: Lock, versions: Mapping[str, Version]) -> Scope:
+    """Where these versions hold.
+
+    Everywhere, if nothing chosen excludes anything, or if a requirement that all share (the
+    project's own dependencies, a constraint) has to be edited: then the others must follow.
+    """
+    chosen: list[ConflictItem] = []
+    rivals: set[ConflictItem] = set()
+    for conflict in lock.conflicts:
+        on = [item for item in conflict if _is_chosen(item, request)]
+        chosen += on
+        rivals |= set(conflict).difference(on) if on else set()
+    found = Scope(tuple(dict.fromkeys(chosen)), frozenset(rivals))
+    project = request.project
+    for declared in (*project.requirements, *project.constraints):
+        if item_of(declared, project) in rivals or found.owns(declared, project):
+            continue
+        version = versions.get(declared.name)
+        specifier = declared.requirement.specifier
+        if version is not None and not specifier.contains(version.public, prereleases=True):
+            return EVERYWHERE
+    return found
+
+
+def item_of(declared: DeclaredRequirement, project: Project) -> ConflictItem | None:
+    """The extra or group that brings a requirement in."""
+    name = next((file.name for file in project.files if file.path == declared.file), None)
+    if name is None or (declared.extra is None and declared.group is None):
+        return None
+    return ConflictItem(name, extra=declared.extra, group=declared.group)
+
+
+def _is_chosen(item: ConflictItem, request: Request) -> bool:
+    if item.extra is not None:
+        return item.extra in {canonicalize_name(extra) for extra in request.extras}
+    if item.group is not None:
+        default = request.project.default_groups
+        groups = {canonicalize_name(group) for group in request.groups}
+        return item.group in groups or (default != "all" and item.group in default)
+    return False
