@@ -138,6 +138,8 @@ def _on_cards(ground: Ground) -> Iterator[Stage]:
         skip = None
         if not ground.has(framework):
             skip = f"{framework} is not installed"
+        elif framework == jax and not _jax_for_cards(ground):
+            skip = "jax is installed without its CUDA plugin"
         elif name == "compiled" and ground.quick:
             skip = "left out by --quick"
         elif not ground.cards:
@@ -150,6 +152,13 @@ def _on_cards(ground: Ground) -> Iterator[Stage]:
             skip=skip,
             env=_ENV.get(name, ()),
         )
+
+
+def _jax_for_cards(ground: Ground) -> bool:
+    """Whether jax has code for cards: in a plugin, or as older ones in jaxlib itself."""
+    jaxlib = ground.python.packages.get("jaxlib")
+    inside = jaxlib is not None and "+cuda" in jaxlib.version
+    return inside or any(name.startswith("jax-cuda") for name in ground.python.packages)
 
 
 _ENV = {

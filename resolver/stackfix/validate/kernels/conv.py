@@ -10,9 +10,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stackfix.validate.kernels.cuda_libraries import default_sites, installed, mapped
+    from stackfix.validate.kernels.libraries import examine
     from stackfix.validate.kernels.telling import Telling, Wrong, arguments, telling
     from stackfix.validate.kernels.torch_device import compare, load_torch
 else:
+    from cuda_libraries import default_sites, installed, mapped
+    from libraries import examine
     from telling import Telling, Wrong, arguments, telling
     from torch_device import compare, load_torch
 
@@ -54,6 +58,8 @@ def run(torch: Any, tell: Telling, device: str, *, quick: bool) -> None:
                         told.detail = f"error {error:.1e}"
     if device == "cuda":
         torch.cuda.synchronize()
+        # cuDNN loads its parts when they are first needed: only now are they all here.
+        examine(tell, mapped(), installed(default_sites()), {})
 
 
 def convolutions(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 
 LIBRARIES = {
@@ -23,6 +24,11 @@ LIBRARIES = {
 _FILE = re.compile(
     r"(lib[A-Za-z]+(?:_[a-z_]+)?(?:Lt|Mg|XLt)?)(?:-[0-9a-f]{8})?\.so(?:\.([\d.]+))?$"
 )
+
+
+def default_sites() -> list[str]:
+    """The folders that this Python takes packages from."""
+    return [path for path in sys.path if path.endswith("-packages")]
 
 
 def stem_of(name: str) -> str | None:

@@ -7,10 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stackfix.validate.kernels.cuda_libraries import default_sites, installed, mapped
     from stackfix.validate.kernels.jax_device import compare, load_jax
+    from stackfix.validate.kernels.libraries import examine
     from stackfix.validate.kernels.telling import Telling, arguments, telling
 else:
+    from cuda_libraries import default_sites, installed, mapped
     from jax_device import compare, load_jax
+    from libraries import examine
     from telling import Telling, arguments, telling
 
 SHAPES = (
@@ -26,6 +30,9 @@ def main() -> int:
         jax, devices = load_jax(tell, options.device)
         if jax is not None:
             run(jax, devices[0], tell, quick=options.quick)
+            if options.device == "cuda":
+                # jax loads its libraries when it first needs them.
+                examine(tell, mapped(), installed(default_sites()), {})
         return tell.end()
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stackfix.validate.kernels.cuda_libraries import (
+        default_sites,
         differs,
         family_of,
         installed,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from stackfix.validate.kernels.telling import Telling, Wrong, arguments, telling
 else:
     from cuda_libraries import (
+        default_sites,
         differs,
         family_of,
         installed,
@@ -45,7 +47,7 @@ def main() -> int:
     parser.add_argument("--site", action="append", help="folder with packages; default: sys.path")
     parser.add_argument("--expect", default="{}", help='{"cudnn": ["nvidia-cudnn-cu12", "9.5.1"]}')
     options = parser.parse_args()
-    sites = options.site or [p for p in sys.path if p.endswith("-packages")]
+    sites = options.site or default_sites()
     with telling(options) as tell:
         for name in options.module:
             with tell.check(f"import {name}"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stackfix.validate.kernels.cuda_libraries import (
+        default_sites,
         differs,
         installed,
         main_library,
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     )
     from stackfix.validate.kernels.telling import NotPossible, Wrong, arguments, telling
 else:
-    from cuda_libraries import differs, installed, main_library, version_of
+    from cuda_libraries import default_sites, differs, installed, main_library, version_of
     from telling import NotPossible, Wrong, arguments, telling
 
 
@@ -25,7 +26,7 @@ def main() -> int:
     parser.add_argument("--expect", default="{}", help='{"cudnn": ["nvidia-cudnn-cu12", "9.5.1"]}')
     options = parser.parse_args()
     expected = json.loads(options.expect)
-    found = installed(options.site or [p for p in sys.path if p.endswith("-packages")])
+    found = installed(options.site or default_sites())
     with telling(options) as tell:
         for family in dict.fromkeys((*expected, *found)):
             package, wanted = expected.get(family, (None, None))
