@@ -17,7 +17,9 @@ from stackfix.report.formats.words import sentence, via_words
 
 __all__ = ["make"]
 
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
