@@ -16,6 +16,7 @@ COMMANDS = {
     "host": ("stackfix.cli.host", "Show what this machine is: cards, driver, surroundings."),
     "inspect": ("stackfix.cli.inspect", "Show which GPU code wheels and environments carry."),
     "knowledge": ("stackfix.cli.knowledge", "Show, measure and check the facts themselves."),
+    "diagnose": ("stackfix.cli.diagnose", "Name the fault that started a crash, from its logs."),
     "explain": ("stackfix.cli.explain", "Explain a rule, or all that is known about a release."),
 }
 """Name -> module with a click command called `command`, and the line that `--help` shows."""

@@ -1,0 +1,238 @@
+"""One log read into events and facts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import IO
+
+from stackfix.diagnose.ending import Ending, ending_of
+from stackfix.diagnose.event import Event
+from stackfix.diagnose.facts import FACT_PATTERNS, FactReader, Facts, Trail
+from stackfix.diagnose.finder import Finder, finder
+from stackfix.diagnose.mention import is_mention, log_message
+from stackfix.diagnose.prefix import Prefix, clean, split_prefix
+from stackfix.diagnose.scan import Line, Scan
+from stackfix_knowledge.signatures import Role, Signature, Stage, signature_table
+
+__all__ = ["Reading", "read_log"]
+
+_TRACEBACK_REACH = 500
+"""Lines behind "Traceback" within which its exception must come."""
+_HANDLED = re.compile(
+    r"\b(?:caught|handled|retry(?:ing)?|retried|recover(?:ed|ing)?|ignor(?:ed|ing)|skipp(?:ed|ing)"
+    r"|fall(?:ing|s)? back|fallback|will continue|continuing|reduc(?:ed|ing) batch)\b",
+    re.IGNORECASE,
+)
+_QUIET = "DINTSV"
+"""Levels that no failure is logged at: debug, info, notice, trace, success."""
+_RELAY = re.compile(r"terminated with exception: \[|^\s*what\(\):|\bwhat\(\): ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What one log holds."""
+
+    name: str
+    events: tuple[Event, ...]
+    ending: Ending
+    lines: int
+    size: int
+    broken: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    finder: Finder
+    by_pattern: tuple[tuple[Signature, ...], ...]
+    """Of each pattern of the finder the signatures to try; none for those of facts."""
+    position: dict[str, int]
+
+
+@cache
+def _index() -> _Index:
+    table = signature_table()
+    anchors: dict[str, list[Signature]] = {}
+    for anchor, signature in table.anchors():
+        anchors.setdefault(anchor, []).append(signature)
+    patterns = [re.escape(anchor) for anchor in anchors]
+    by_pattern = [tuple(signatures) for signatures in anchors.values()]
+    return _Index(
+        finder((*patterns, *FACT_PATTERNS)),
+        (*by_pattern, *((),) * len(FACT_PATTERNS)),
+        {signature.id: number for number, signature in enumerate(table.signatures)},
+    )
+
+
+def read_log(stream: IO[bytes], name: str, facts: Facts, *, first: int = 0) -> Reading:
+    """Read a log to its end. `first`: the order of its first event."""
+    scan = Scan(_index().finder)
+    collector = _Collector(name, facts, first)
+    for line in scan.lines(stream):
+        collector.take(line)
+    ending = ending_of(scan.head, scan.tail)
+    for rank in ending.ranks:
+        facts.saw(rank)
+    facts.saw(_rank_of_name(name))
+    return Reading(
+        name=name,
+        events=tuple(collector.events),
+        ending=ending,
+        lines=scan.count,
+        size=scan.size,
+        broken=scan.broken,
+    )
+
+
+def _rank_of_name(name: str) -> int | None:
+    match = re.search(r"rank[_.-]?(\d{1,5})(?!\d)", name)
+    return int(match[1]) if match else None
+
+
+class _Collector:
+    """Turns the lines of one log into events."""
+
+    def __init__(self, name: str, facts: Facts, first: int) -> None:
+        self.events: list[Event] = []
+        self._name = name
+        self._facts = facts
+        self._reader = FactReader(facts, name)
+        self._first = first
+        self._tracebacks: dict[str, int] = {}
+        self._warnings: dict[tuple[str | None, str | None], Event] = {}
+
+    def take(self, line: Line) -> None:
+        index = _index()
+        signatures = {
+            signature.id: signature
+            for pattern in line.patterns
+            for signature in index.by_pattern[pattern]
+        }
+        text = clean(line.text)
+        fields: dict[str, str] = {}
+        messages = [text]
+        if record := log_message(text):
+            messages, fields = record[0].split("\n"), record[1]
+        for message in messages:
+            self._message(message, text, line, tuple(signatures.values()), fields)
+
+    def _message(
+        self,
+        message: str,
+        text: str,
+        line: Line,
+        signatures: tuple[Signature, ...],
+        fields: dict[str, str],
+    ) -> None:
+        prefix = split_prefix(message)
+        found = self._reader.read(message, prefix, line.number)
+        if isinstance(found, Trail):
+            self._follow(prefix, found)
+        matching = [
+            signature for signature in signatures if self._matches(signature, prefix, message)
+        ]
+        level = prefix.level or fields.get("level", "")[:1].upper() or None
+        candidates = self._select(matching, prefix, line)
+        if not candidates:
+            return
+        event = self._event(candidates, prefix, text, line, fields, level)
+        self.events.append(event)
+        if "NCCL WARN" in prefix.body:
+            self._warnings[prefix.host, prefix.thread] = event
+
+    def _event(
+        self,
+        candidates: tuple[Signature, ...],
+        prefix: Prefix,
+        text: str,
+        line: Line,
+        fields: dict[str, str],
+        level: str | None,
+    ) -> Event:
+        rank = prefix.rank
+        if rank is None and fields.get("rank", "").isdecimal():
+            rank = int(fields["rank"])
+        self._facts.saw(rank)
+        previous = clean(line.previous)
+        return Event(
+            file=self._name,
+            line=line.number,
+            text=text,
+            body=prefix.body,
+            order=self._first + len(self.events),
+            candidates=candidates,
+            rank=rank,
+            task=prefix.task,
+            host=prefix.host or fields.get("host"),
+            pid=prefix.pid,
+            thread=prefix.thread,
+            device=prefix.device,
+            level=level,
+            time=prefix.time,
+            relayed=previous.endswith("Last error:") or bool(_RELAY.search(text)),
+            handled=self._is_handled(prefix.body, level),
+        )
+
+    @staticmethod
+    def _is_handled(body: str, level: str | None) -> bool:
+        """Whether the program says in the same line that it caught the error."""
+        return level is not None and level in f"{_QUIET}W" and bool(_HANDLED.search(body[:400]))
+
+    @staticmethod
+    def _matches(signature: Signature, prefix: Prefix, text: str) -> bool:
+        match = signature.match(prefix.body)
+        if match is not None:
+            return not is_mention(prefix.body, match.start(), match.end())
+        if len(prefix.body) == len(text):
+            return False
+        match = signature.match(text)
+        return match is not None and not is_mention(text, match.start(), match.end())
+
+    def _select(
+        self, matching: list[Signature], prefix: Prefix, line: Line
+    ) -> tuple[Signature, ...]:
+        """What the line may be, best first."""
+        index = _index()
+        stream = self._stream(prefix)
+        for signature in matching:
+            if signature.role in (Role.BENIGN, Role.ADVICE):
+                return (signature,)
+        if any(signature.id == "traceback" for signature in matching):
+            self._tracebacks[stream] = line.number
+        others = [s for s in matching if s.role is not Role.CAUSE]
+        causes = [s for s in matching if s.role is Role.CAUSE and s.stage is not Stage.EXCEPTION]
+        if not causes and not others and self._in_traceback(stream, line):
+            causes = [s for s in matching if s.stage is Stage.EXCEPTION]
+        causes.sort(key=lambda s: (s.when is None, s.weak, s.stage, index.position[s.id]))
+        others.sort(key=lambda s: (_ROLE_ORDER[s.role], index.position[s.id]))
+        return (*causes, *others)
+
+    @staticmethod
+    def _stream(prefix: Prefix) -> str:
+        for value in (prefix.rank, prefix.pid, prefix.actor, prefix.task):
+            if value is not None:
+                return str(value)
+        return ""
+
+    def _in_traceback(self, stream: str, line: Line) -> bool:
+        """Whether an exception's line ends a traceback, which a merely logged one does not."""
+        if clean(line.text).startswith("E   "):
+            return True
+        opened = self._tracebacks.get(stream)
+        return opened is not None and 0 < line.number - opened <= _TRACEBACK_REACH
+
+    def _follow(self, prefix: Prefix, trail: Trail) -> None:
+        event = self._warnings.get((prefix.host, prefix.thread))
+        if event is not None and len(event.trail) < 40:
+            event.trail.append(trail.text)
+
+
+_ROLE_ORDER = {
+    Role.HANG: 0,
+    Role.COLLATERAL: 1,
+    Role.WRAPPER: 2,
+    Role.BENIGN: 3,
+    Role.ADVICE: 3,
+    Role.CAUSE: 4,
+}

@@ -1,0 +1,86 @@
+"""The answer of a diagnosis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from stackfix.diagnose.event import Event
+from stackfix_knowledge.evidence import Evidence
+from stackfix_knowledge.signatures import Family, Remedy, Role
+
+__all__ = ["Confidence", "Diagnosis", "Step", "Tie"]
+
+
+class Confidence(StrEnum):
+    """How sure an answer is."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """The first thing that a rank reports."""
+
+    rank: int | None
+    event: Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tie:
+    """How the answer and the project's own stack fit together."""
+
+    agrees: bool | None
+    """None: the rules have nothing to say about this family."""
+    sentence: str
+    codes: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    """What the rules say, one sentence each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """Which fault started it, as far as the logs tell."""
+
+    family: Family
+    confidence: Confidence
+    why: str
+    """One or two sentences: why this and how sure."""
+    cause: tuple[Event, ...]
+    """Lines that show it, the first one first; empty if no line is the cause."""
+    rank: int | None
+    """The initiating rank."""
+    ranks: tuple[int, ...] = ()
+    """All ranks concerned, where there are several (those that are absent from a collective)."""
+    wrappers: tuple[Event, ...] = ()
+    collateral: tuple[Event, ...] = ()
+    others: tuple[Event, ...] = ()
+    """Further faults in the log that are not held to have started it."""
+    timeline: tuple[Step, ...] = ()
+    versions: dict[str, str] = field(default_factory=dict)
+    differing: tuple[str, ...] = ()
+    """Components whose version differs between nodes, one sentence each."""
+    cards: tuple[str, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    verify: str | None = None
+    unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """About the logs themselves: cut short, unreadable parts."""
+    evidence: tuple[Evidence, ...] = ()
+    """Where the signature of the cause comes from."""
+    tie: Tie | None = None
+    files: int = 0
+    lines: int = 0
+
+    @property
+    def found(self) -> bool:
+        """Whether a line of the logs is the cause."""
+        return bool(self.cause) and self.family.name not in ("benign", "unknown_cause")
+
+    @property
+    def visible_role(self) -> Role | None:
+        """The role of the last line that a person would notice."""
+        shown = [*self.cause, *self.wrappers, *self.collateral]
+        return max(shown, key=lambda event: event.order).role if shown else None

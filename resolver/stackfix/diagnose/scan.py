@@ -1,0 +1,167 @@
+"""From bytes to the few lines that matter, in constant memory."""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO
+
+from stackfix.diagnose.finder import Finder, Hits
+
+__all__ = ["Line", "Scan"]
+
+CHUNK = 1 << 20
+"""Bytes looked at in one go: they stay in the processor's cache."""
+LONGEST = 8 << 10
+"""Bytes of a line that are looked at around a hit; of a JSON line more, as it must be whole."""
+LONGEST_JSON = 64 << 10
+_OVERLAP = 256
+"""Bytes that two parts of one endless line share; no anchor is longer."""
+_BEFORE = 2048
+"""Bytes kept before the first hit of an overlong line."""
+_EDGE = 16 << 10
+"""Bytes of a log's beginning and end that are kept."""
+BUSY = 2000
+"""Lines that one pattern may bring up; of further ones only the last are looked at."""
+_LATEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that a pattern was found in."""
+
+    number: int
+    """From 1, lines ending with \\n."""
+    text: bytes
+    """What a terminal would show: behind the last \\r that was written over; cut if very long."""
+    previous: bytes
+    """The line before, at most 300 bytes of it; empty if there is none."""
+    patterns: frozenset[int]
+
+
+@dataclass(slots=True)
+class Scan:
+    """One pass over a log. Iterate over `lines` to the end, then read the other attributes."""
+
+    finder: Finder
+    head: bytes = b""
+    tail: bytes = b""
+    count: int = 0
+    """Lines, the last unfinished one included."""
+    size: int = 0
+    """Bytes, uncompressed."""
+    broken: str | None = None
+    """Why the log could not be read to its end."""
+    _seen: dict[int, int] = field(default_factory=dict)
+    _late: deque[Line] = field(default_factory=lambda: deque(maxlen=_LATEST))
+
+    def lines(self, stream: IO[bytes]) -> Iterator[Line]:
+        """The lines that hold a pattern, in order; of very frequent ones the latest come last."""
+        rest = b""
+        previous = b""
+        skip = 0
+        while True:
+            data = self._read(stream)
+            last = not data
+            region = rest + data
+            if last:
+                end, keep = len(region), len(region)
+            else:
+                end = region.rfind(b"\n") + 1
+                keep = end
+                if end == 0 and len(region) > CHUNK:  # one endless line
+                    end = len(region)
+                    keep = end - _OVERLAP
+                elif end == 0:
+                    rest = region
+                    continue
+            yield from self._region(region, end, skip, previous)
+            skip = _OVERLAP if keep != end else 0
+            if end and keep == end:
+                previous = region[max(0, end - 301) : end].rstrip(b"\r\n").rpartition(b"\n")[2]
+            rest = region[keep:]
+            if last:
+                break
+        if self.tail and not self.tail.endswith(b"\n"):
+            self.count += 1
+        yield from self._late
+
+    def _read(self, stream: IO[bytes]) -> bytes:
+        try:
+            data = stream.read(CHUNK)
+        except (EOFError, OSError, zlib.error, lzma.LZMAError, ValueError) as error:
+            self.broken = str(error) or "it ends in the middle"
+            return b""
+        except Exception as error:  # the error of zstd has a class of its own
+            if type(error).__name__ != "ZstdError":
+                raise
+            self.broken = str(error)
+            return b""
+        if data:
+            self.size += len(data)
+            if len(self.head) < _EDGE:
+                self.head += data[: _EDGE - len(self.head)]
+            self.tail = data[-_EDGE:] if len(data) >= _EDGE else (self.tail + data)[-_EDGE:]
+        return data or b""
+
+    def _region(self, region: bytes, end: int, skip: int, previous: bytes) -> Iterator[Line]:
+        hits = self.finder.find(memoryview(region)[:end])
+        counted = 0
+        index = 0
+        while index < len(hits):
+            at = hits[index][0]
+            if at <= skip:
+                index += 1
+                continue
+            start = region.rfind(b"\n", 0, at) + 1
+            self.count += region.count(b"\n", counted, start)
+            counted = start
+            index, line = self._line(region, end, hits, index, start, previous)
+            if line is not None:
+                yield line
+        self.count += region.count(b"\n", counted, end)
+
+    def _line(
+        self, region: bytes, end: int, hits: Hits, index: int, start: int, previous: bytes
+    ) -> tuple[int, Line | None]:
+        """The line, or part of one, around a hit, and the first hit behind it."""
+        at = hits[index][0]
+        stop = region.find(b"\n", at - 1, end)
+        stop = end if stop < 0 else stop
+        shown = region.rfind(b"\r", start, at) + 1 or start
+        over = region.find(b"\r", at, stop)
+        if 0 <= over < stop - 1:
+            stop = over
+        limit = LONGEST_JSON if region[shown : shown + 1] == b"{" else LONGEST
+        if stop - shown > limit:
+            if at - shown > _BEFORE and limit == LONGEST:
+                shown = at - _BEFORE
+            stop = min(stop, max(shown + limit, at))
+        patterns: set[int] = set()
+        while index < len(hits) and hits[index][0] <= stop:
+            patterns.add(hits[index][1])
+            index += 1
+        before = previous
+        if start:
+            before = region[max(0, start - 301) : start - 1].rpartition(b"\n")[2]
+        line = Line(
+            self.count + 1,
+            region[shown:stop].rstrip(b"\r"),
+            before.rstrip(b"\r")[-300:],
+            frozenset(patterns),
+        )
+        return index, line if self._fresh(patterns, line) else None
+
+    def _fresh(self, patterns: set[int], line: Line) -> bool:
+        fresh = False
+        for pattern in patterns:
+            seen = self._seen.get(pattern, 0)
+            if seen < BUSY:
+                self._seen[pattern] = seen + 1
+                fresh = True
+        if not fresh:
+            self._late.append(line)
+        return fresh
