@@ -20,6 +20,9 @@ __all__ = ["apply_to_text"]
 
 Values = dict[str, Any]
 
+MAX_CHARACTERS = 256 << 10
+"""Beyond it tomlkit takes seconds for each edit."""
+
 _UNEXPECTED = (
     *(TOMLKitError, ValueError, LookupError, TypeError, AttributeError),
     *(AssertionError, RuntimeError, StopIteration),
@@ -31,9 +34,11 @@ def apply_to_text(text: str, edits: Iterable[Edit], name: str) -> str:
     """Return the text with the edits applied in order.
 
     Raises:
-        InputError: what an edit replaces is not there, or the result would not say exactly what
-            was meant (an unusual layout): the message says what to write by hand.
+        InputError: the file is too large, what an edit replaces is not there, or the result would
+            not say exactly what was meant (an unusual layout): the message says what to write by hand.
     """
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(name, f"expected at most {MAX_CHARACTERS >> 10} kB to edit, found more")
     for edit in edits:
         before = loads(text, name)
         try:

@@ -56,8 +56,10 @@ def kind(value: object) -> str:
     return _NAMES.get(type(value), "a date or time")
 
 
-def read_bytes(path: Path, *, name: str | None = None, what: str = "a TOML file") -> bytes:
-    """Read a regular file of at most `MAX_BYTES`.
+def read_bytes(
+    path: Path, *, name: str | None = None, what: str = "a TOML file", limit: int = MAX_BYTES
+) -> bytes:
+    """Read a regular file of at most `limit` bytes.
 
     Raises:
         InputError: it is missing, unreadable, not a regular file, or too large.
@@ -69,12 +71,12 @@ def read_bytes(path: Path, *, name: str | None = None, what: str = "a TOML file"
         if not path.is_file():
             raise InputError(shown, f"expected {what}, found something that is not a regular file")
         with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+            data = stream.read(limit + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(shown, f"expected {what}, but it cannot be read: {reason}") from error
-    if len(data) > MAX_BYTES:
-        raise InputError(shown, f"expected at most {MAX_BYTES // 2**20} MB, found more")
+    if len(data) > limit:
+        raise InputError(shown, f"expected at most {limit // 2**20} MB, found more")
     return data
 
 

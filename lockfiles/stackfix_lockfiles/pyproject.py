@@ -18,6 +18,9 @@ from stackfix_lockfiles.requirement import DeclaredRequirement, IncludedGroup, p
 
 __all__ = ["Pyproject", "TomlFile"]
 
+MAX_BYTES = 1 << 20
+"""Written by people; the largest of the corpus has 40 kB."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TomlFile:
@@ -33,7 +36,7 @@ class TomlFile:
     @classmethod
     def read(cls, path: Path, root: Path, shown: str, *, what: str) -> Self:
         """Read it; InputError if it is missing, binary, or no valid TOML."""
-        data = _toml.read_bytes(path, name=shown, what=what)
+        data = _toml.read_bytes(path, name=shown, what=what, limit=MAX_BYTES)
         relative = Path(path).relative_to(root) if path.is_relative_to(root) else path
         document = _toml.parse(data, shown, what=what)
         return cls(path=relative, shown=shown, data=data, document=document)
