@@ -9,11 +9,12 @@ bin := $(abspath $(VENV))/bin
 installed := $(VENV)/.installed
 target ?= RTX 5090:4@570.133.07
 
-.PHONY: help venv demo test test-network lint format bench clean
+.PHONY: help venv demo test test-slow test-network lint format bench clean
 
 help:
 	@echo "make demo          plan and apply a move on an example project (about a minute)"
 	@echo "make test          the tests, offline"
+	@echo "make test-slow     what takes longer: 300 generated registries against uv, and more"
 	@echo "make test-network  the tests that ask the package index"
 	@echo "make lint          ruff, mypy, import contracts"
 	@echo "make format        let ruff format the code"
@@ -32,6 +33,9 @@ demo: $(installed)
 
 test: $(installed)
 	$(bin)/python -m pytest
+
+test-slow: $(installed)
+	$(bin)/python -m pytest -m slow
 
 test-network: $(installed)
 	$(bin)/python -m pytest -m network

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.registry.recording import FOLDER
 from tests.registry.server import Index
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -16,10 +17,12 @@ _DEAD = "http://127.0.0.1:9"
 
 
 @contextmanager
-def recorded_index(folder: Path, environment: pytest.MonkeyPatch) -> Iterator[Index]:
+def recorded_index(
+    folder: Path, environment: pytest.MonkeyPatch, *, recordings: Path = FOLDER
+) -> Iterator[Index]:
     """The recorded index, running, as the default of uv; no other host can be reached.
 
-    uv's cache and configuration lie in `folder`.
+    uv's cache and configuration lie in `folder`; `recordings` may name a folder without any.
     """
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         environment.setenv(name, _DEAD)
@@ -33,7 +36,7 @@ def recorded_index(folder: Path, environment: pytest.MonkeyPatch) -> Iterator[In
     environment.setenv("UV_PYTHON_DOWNLOADS", "never")
     environment.setenv("XDG_CONFIG_HOME", str(folder / "no-config"))
     environment.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-    with Index() as running:
+    with Index(recordings) as running:
         environment.setenv("UV_DEFAULT_INDEX", running.url)
         yield running
 

@@ -76,13 +76,13 @@ class IndexTable:
         self.companions = tuple(companions)
 
     @classmethod
-    def load(cls) -> IndexTable:
-        """The shipped table."""
+    def load(cls, url: str | None = None) -> IndexTable:
+        """The shipped table; `url`: where a mirror of the indexes is, with a slash at the end."""
         file = read_facts("indexes.toml")
         file.only("url", "sources", "cpu", "build", "companions")
         sources = file.sources()
         return cls(
-            file.text("url"),
+            url or file.text("url"),
             [_build(entry, sources) for entry in file.entries("build")],
             [_companions(entry, sources) for entry in file.entries("companions")],
             file.entry("cpu").evidence(sources),

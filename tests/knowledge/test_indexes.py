@@ -54,7 +54,17 @@ def test_what_each_build_was_compiled_for(
 
 
 def test_a_build_that_nobody_wrote_down_is_unknown(indexes: IndexTable) -> None:
-    assert support(indexes, "2.7.1+cu118", "7.0") is None
+    found = release(indexes, "torch", "2.7.1+cu128")
+    assert found is not None
+    wheel = found.wheel("linux_aarch64")
+    assert wheel is not None
+    assert wheel.coverage is None
+
+
+def test_an_inferred_list_of_code_says_so(indexes: IndexTable) -> None:
+    (build,) = [b for b in indexes.builds_of(Version("2.6.0")) if b.index == "cu126"]
+    assert build.note is not None
+    assert "inferred" in build.note
 
 
 def test_a_build_that_the_documents_disagree_about_is_not_offered(indexes: IndexTable) -> None:

@@ -18,6 +18,8 @@ from typing import Any
 FILES = "https://files.index.example/"
 """Stands for the address of the files, here and in fixtures."""
 FOLDER = Path(__file__).parent / "recordings"
+PYTORCH = Path(__file__).parent / "pytorch"
+"""What stands for PyTorch's own indexes, a folder each; see derive.py."""
 
 _KEPT = ("Metadata-Version", "Name", "Version", "Requires-Python", "Provides-Extra")
 
@@ -48,6 +50,8 @@ class Recording:
     files: list[RecordedFile] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)
     """Reduced METADATA by its sha256: most wheels of a release share one."""
+    note: str | None = None
+    """Where it comes from, if it is not a recording of what an index serves."""
 
     @classmethod
     def load(cls, name: str, folder: Path = FOLDER) -> Recording | None:
@@ -67,7 +71,7 @@ class Recording:
             file if file.metadata is None else _with_hash(file, hashes[int(file.metadata)])
             for file in files
         ]
-        return cls(name=name, files=named, metadata=texts)
+        return cls(name=name, files=named, metadata=texts, note=raw.get("note"))
 
     def save(self, folder: Path = FOLDER) -> int:
         """Write it, the same bytes for the same content; returns their number."""
@@ -78,9 +82,10 @@ class Recording:
             row = [file.filename, file.path, file.sha256, file.size, file.upload_time]
             rows.append([*row, file.requires_python, file.yanked, number])
         texts = [self.metadata[value] for value in hashes]
-        document = json.dumps({"files": rows, "metadata": texts}, separators=(",", ":"))
+        note = {"note": self.note} if self.note else {}
+        document = json.dumps({**note, "files": rows, "metadata": texts}, separators=(",", ":"))
         data = gzip.compress(document.encode(), compresslevel=9, mtime=0)
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{self.name}.json.gz").write_bytes(data)
         return len(data)
 

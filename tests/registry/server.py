@@ -18,12 +18,23 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
-from tests.registry.recording import FILES, FOLDER, RecordedFile, Recording, digest, reduced
+from tests.registry.recording import (
+    FILES,
+    FOLDER,
+    PYTORCH,
+    RecordedFile,
+    Recording,
+    digest,
+    reduced,
+)
 
 SIMPLE = "https://index.example/simple"
 """Stands for the address of the index in fixtures."""
+WHL = "https://download.pytorch.org/whl/"
+"""Where PyTorch's own indexes are; `restore` puts the local ones in their place."""
 
 _JSON = "application/vnd.pypi.simple.v1+json"
+_WHEEL = re.compile(rb"https://download(?:-r2)?\.pytorch\.org/whl/([^/\"]+/[^/\"]+\.whl)")
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
@@ -77,6 +88,11 @@ class Index:
         return f"{self.address}/simple"
 
     @property
+    def whl(self) -> str:
+        """Where PyTorch's indexes are served, as derived from locks, with a slash at the end."""
+        return f"{self.address}/whl/"
+
+    @property
     def files_url(self) -> str:
         """Where the files are, with a slash at the end."""
         return f"{self.address}/files/"
@@ -90,11 +106,15 @@ class Index:
     def restored(self, data: bytes) -> bytes:
         """`data` with the address of this index in place of the placeholders."""
         data = data.replace(SIMPLE.encode(), self.url.encode())
+        data = _WHEEL.sub(self.files_url.encode() + rb"whl/\1", data)
+        data = data.replace(WHL.encode(), self.whl.encode())
         return data.replace(FILES.encode(), self.files_url.encode())
 
     def placeheld(self, data: bytes) -> bytes:
         """`data` with placeholders in place of the address: to compare with a fixture."""
         data = data.replace(self.url.encode(), SIMPLE.encode())
+        data = data.replace(self.files_url.encode() + b"whl/", WHL.encode())
+        data = data.replace(self.whl.encode(), WHL.encode())
         return data.replace(self.files_url.encode(), FILES.encode())
 
     def add(
@@ -152,19 +172,31 @@ class Index:
 
     def project(self, name: str) -> Recording | None:
         """The recording of a project, read when first asked for."""
+        return self._loaded(name, name, self._folder)
+
+    def pytorch(self, index: str, name: str) -> Recording | None:
+        """What PyTorch's index of that name ("cu128") has of a project."""
+        if not re.fullmatch(r"[a-z0-9.]+", index):
+            return None
+        return self._loaded(f"{index}/{name}", name, PYTORCH / index)
+
+    def _loaded(self, key: str, name: str, folder: Path) -> Recording | None:
         with self._lock:
-            if name not in self._known:
-                found = self._known[name] = Recording.load(name, self._folder)
+            if key not in self._known:
+                found = self._known[key] = Recording.load(name, folder)
                 for file in found.files if found else ():
                     if found and file.metadata:
                         self._metadata[file.path] = found.metadata[file.metadata]
-            return self._known[name]
+            return self._known[key]
 
     def metadata(self, path: str) -> str | None:
         """The METADATA served beside the file at `path`, whose project's page need not be asked."""
         if path not in self._metadata:
-            name = unquote(path).rpartition("/")[2].split("-")[0]
-            self.project(re.sub(r"[-_.]+", "-", name).lower())
+            folder, _, file = unquote(path).rpartition("/")
+            name = re.sub(r"[-_.]+", "-", file.split("-")[0]).lower()
+            self.project(name)
+            if folder.startswith(("whl/", "made-up/")):
+                self.pytorch(folder.partition("/")[2], name)
         return self._metadata.get(path)
 
     def file(self, path: str) -> bytes | None:
@@ -209,7 +241,11 @@ class _Handler(BaseHTTPRequestHandler):
             pages = [recording.page(index.files_url) for recording in index.known()]
             self._send("\n".join(map(_html, pages)).encode(), "text/html; charset=utf-8")
         elif path.startswith("/simple/"):
-            self._page(index, path.removeprefix("/simple/").strip("/"))
+            name = path.removeprefix("/simple/").strip("/")
+            self._page(index, name, index.project(name))
+        elif path.startswith("/whl/"):
+            home, _, name = path.removeprefix("/whl/").strip("/").partition("/")
+            self._page(index, name, index.pytorch(home, name))
         elif path.startswith("/files/") and path.endswith(".metadata"):
             text = index.metadata(unquote(path.removeprefix("/files/").removesuffix(".metadata")))
             self._send(None if text is None else text.encode(), "text/plain; charset=utf-8")
@@ -218,8 +254,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(None, "text/plain")
 
-    def _page(self, index: Index, name: str) -> None:
-        recording = index.project(name)
+    def _page(self, index: Index, name: str, recording: Recording | None) -> None:
         if recording is None:
             self._send(None, "text/plain")
             return

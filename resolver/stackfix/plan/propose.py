@@ -32,7 +32,7 @@ OVERRIDABLE = (("nccl",), ("cudnn",), ("nccl", "cudnn"))
 the order in which their pins are given up."""
 
 ATTEMPTS = 12
-"""Combinations handed to uv before the search gives up; each costs a relock."""
+"""Combinations of one scene handed to uv before it is left; each costs a relock."""
 
 
 def propose(request: Request) -> Plan:
@@ -55,7 +55,7 @@ def _proposed(request: Request) -> Plan:
     case = _case(request)
     if not case.before.gpu_packages:
         return outcome.no_gpu(case)
-    asked = bool(request.require) or request.strategy is Strategy.NEWEST
+    asked = bool(request.require) or request.strategy == Strategy.NEWEST
     if not errors(case.findings) and not asked:
         if not worth_a_step(case.findings):
             return outcome.nothing_to_do(case, None, ())
@@ -102,7 +102,8 @@ def _move(case: Case) -> Plan:
     tried = 0
     for scene in _scenes(case, found):
         domain = Domain(scene)
-        search = Search(scene, domain, newest=request.strategy is Strategy.NEWEST)
+        search = Search(scene, domain, newest=request.strategy == Strategy.NEWEST)
+        refused: list[Rejected] = []
         for combination in search.solutions():
             request.say("relocking with " + _named(combination, scene))
             try:
@@ -110,15 +111,16 @@ def _move(case: Case) -> Plan:
             except IndexUnreachable as unreachable:
                 if not scene.indexes:
                     raise
-                rejected.append(Rejected(chosen=combination.chosen, reason=str(unreachable)))
+                refused.append(Rejected(chosen=combination.chosen, reason=str(unreachable)))
                 break
             if isinstance(result, Attempt):
                 step = next_step(request, result.after, result.remaining, found.demands)
                 tried += search.tried
                 return outcome.planned(case, result, step, found.warnings, tried)
-            rejected.append(result)
-            if len(rejected) >= ATTEMPTS or stuck(rejected):
+            refused.append(result)
+            if len(refused) >= ATTEMPTS or stuck(refused):
                 break
+        rejected += refused
         failures += search.failures
         tried += search.tried
     ways = lifts(case, found.demands)
@@ -132,7 +134,7 @@ def _scenes(case: Case, found: Limits) -> Iterator[World]:
     yield first
     if any(request.graph.packages.get(name) for name in first.overrides):
         yield world(request, case.before, found.demands, overrides=False)
-    if request.strategy is not Strategy.SAME_INDEX:
+    if request.strategy != Strategy.SAME_INDEX:
         names = frozenset(request.graph.indexes.names())
         yield world(request, case.before, found.demands, overrides=False, indexes=names)
     if request.allow_override:

@@ -158,11 +158,17 @@ class Domain:
             return True
         for site in self._world.sites:
             piece = Piece.known(self._world.graph, package, release.version, site.platform)
-            if piece.wheel is None or piece.wheel.requires is None:
+            if piece.wheel is None or not self._read(piece.wheel, release, site.platform):
                 return False
             if is_unknown(piece, site.target):
                 return False
         return True
+
+    def _read(self, wheel: WheelFact, release: Release, platform: str) -> bool:
+        """Whether it is known what a wheel asks for, or what its default index's build does."""
+        if wheel.requires is not None or release.version.local is None:
+            return wheel.requires is not None
+        return bool(self._public_requires(release.package, release.version, platform))
 
     def demands(self, key: str, version: Version, release: Release | None) -> tuple[Demand, ...]:
         """What a version asks of others: its metadata, couplings, build versions and files."""

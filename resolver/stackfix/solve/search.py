@@ -125,7 +125,10 @@ class _Lane:
         choices = search.domain.choices(name)
         if search.newest:
             choices = tuple(sorted(choices, key=lambda c: (c.cost.unknown, *_newest(c.version))))
+        held = search.world.held.get(name)
+        stays = f"; it stays as it is ({held})" if held else ""
         for version, reason in search.domain.refused(name).items():
+            reason += stays
             search.failures.append(Failure(package=name, version=version, reason=reason))
         self._source = iter(choices)
         self._feasible: list[Choice] = []

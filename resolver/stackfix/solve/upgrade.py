@@ -38,7 +38,19 @@ class Relapse:
 
 
 class UvDomain(Domain):
-    """Choices as uv makes them: the newest first, with nothing but metadata to hold them."""
+    """Choices as uv makes them: the newest first, with nothing but metadata to hold them.
+
+    Each package keeps coming from the index that it comes from in `versions`.
+    """
+
+    def __init__(self, world: World, versions: Mapping[str, Version]) -> None:
+        super().__init__(world)
+        self._versions = versions
+
+    def _eligible(self, release: Release, locked: Version | None) -> bool:
+        home = self._versions.get(release.package, locked)
+        same = release.index == self._index_of(home)
+        return same and super()._eligible(release, home)
 
     def _find(self, name: str) -> Iterator[Choice]:
         locked = self._world.locked.get(name)
@@ -65,7 +77,7 @@ def relapse(
     `versions` is the solution as it stands; None: an upgrade stays sound.
     """
     asked = replace(world, required=dict(specifiers))
-    outcome = combine(asked, UvDomain(asked), {})
+    outcome = combine(asked, UvDomain(asked, versions), {})
     if isinstance(outcome, Conflict):
         return None
     faults = _faults(asked, outcome)

@@ -1,0 +1,205 @@
+"""Derive what PyTorch's own indexes serve: `python -m tests.registry.derive UV_LOCK…`.
+
+Those indexes are not asked. The given locks hold wheels of theirs with hashes, the names of what
+each needs, and the versions locked beside; METADATA is put together from that and from the default
+index's METADATA of the same public version. Builds that only facts/indexes.toml documents get file
+names and hashes made up, and the CUDA libraries of the nearest build of their index. Each recording
+says so in its note; a made-up file has no place on any real index.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from stackfix_knowledge.graph import Graph
+from tests.registry.recording import PYTORCH, RecordedFile, Recording, digest
+
+HOST = "download.pytorch.org"
+PACKAGES = ("torch", "torchvision", "torchaudio")
+NOTE = (
+    "Derived, not recorded. Wheels and hashes: uv.lock files of public projects. METADATA: that of "
+    "the default index's release of the same public version, with the CUDA libraries that these "
+    "locks hold beside the build. Files below made-up/: builds that are documented and in no lock; "
+    "name, hash and CUDA libraries are made up after their neighbours."
+)
+TAGS = {
+    "linux_x86_64": "manylinux_2_28_x86_64",
+    "linux_aarch64": "manylinux_2_28_aarch64",
+    "win_amd64": "win_amd64",
+}
+PYTHONS = ("cp310", "cp311", "cp312", "cp313")
+_LIBRARY = re.compile(r"nvidia-|cuda-|triton|pytorch-triton")
+
+
+@dataclass(slots=True)
+class Build:
+    """One version of a package on one index, as the locks have it."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    """Hash by file name."""
+    libraries: tuple[str, ...] = ()
+    """The CUDA libraries that it asks for, "nvidia-nccl-cu12==2.27.3"; without triton, the default
+    index's build tells."""
+
+
+Builds = dict[tuple[str, str, str], Build]
+"""By index, package and version."""
+
+
+def collected(locks: Iterable[Path]) -> Builds:
+    """All builds of PyTorch's indexes in these locks."""
+    builds: Builds = {}
+    for path in locks:
+        packages = tomllib.loads(path.read_text(encoding="utf-8"))["package"]
+        locked: dict[str, set[str]] = {}
+        for package in packages:
+            locked.setdefault(package["name"], set()).add(package.get("version", ""))
+        for package in packages:
+            address = urlsplit(package["source"].get("registry", ""))
+            index = address.path.rstrip("/").rpartition("/")[2]
+            plain = address.path.rstrip("/") == f"/whl/{index}"
+            if address.netloc != HOST or package["name"] not in PACKAGES or not plain:
+                continue
+            build = builds.setdefault((index, package["name"], package["version"]), Build())
+            for wheel in package["wheels"]:
+                name = unquote(wheel["url"].rpartition("/")[2])
+                build.files[name] = wheel.get("hash", "").removeprefix("sha256:")
+            libraries = tuple(_libraries(package, locked))
+            build.libraries = max(build.libraries, libraries, key=len)
+    return builds
+
+
+def _libraries(package: Mapping[str, Any], locked: Mapping[str, set[str]]) -> Iterator[str]:
+    for dependency in package.get("dependencies", ()):
+        name = dependency["name"]
+        versions = locked.get(name, set())
+        version = dependency.get("version") or (min(versions) if len(versions) == 1 else None)
+        if not _LIBRARY.match(name) or version is None:
+            continue
+        extras = f"[{','.join(dependency['extra'])}]" if "extra" in dependency else ""
+        yield f"{name}{extras}=={version}"
+
+
+def documented(builds: Builds, graph: Graph) -> Builds:
+    """The builds that facts document and no lock has."""
+    found: Builds = {}
+    for package in PACKAGES:
+        for release in graph.indexes.releases(package):
+            index, public = release.index or "", release.version.public
+            if index == "cpu":
+                continue
+            known = builds.get((index, package, str(release.version)), Build())
+            platforms = [
+                w.platform
+                for w in release.wheels
+                if w.platform in TAGS and not any(w.platform[-6:] in name for name in known.files)
+            ]
+            files = {
+                f"{package}-{public}+{index}-{python}-{python}-{TAGS[platform]}.whl": ""
+                for python in PYTHONS
+                for platform in platforms
+            }
+            if known.files:
+                known.files |= files
+                continue
+            libraries = _nearest(builds, index, release.version) if package == "torch" else ()
+            pins = release.wheels[0].built_against
+            found[(index, package, str(release.version))] = Build(
+                files,
+                tuple(_repinned(line, pins) for line in libraries if "triton" not in line),
+            )
+    return found
+
+
+def _nearest(builds: Builds, index: str, wanted: Version) -> tuple[str, ...]:
+    near = [
+        (abs(Version(version).minor - wanted.minor), version)
+        for (other, package, version), build in builds.items()
+        if (other, package) == (index, "torch") and len(build.libraries) > 8
+    ]
+    return builds[(index, "torch", min(near)[1])].libraries if near else ()
+
+
+def _repinned(line: str, pins: Mapping[str, Version]) -> str:
+    """The line, with the cuDNN or NCCL that this build is documented to pin."""
+    for library, version in pins.items():
+        if line.startswith(f"nvidia-{library}-"):
+            return f"{line.partition('==')[0]}=={version}"
+    return line
+
+
+def metadata(package: str, version: str, build: Build, known: Recording) -> str | None:
+    """METADATA of a build, after the default index's of the same public version."""
+    public = Version(version).public
+    texts = [t for t in known.metadata.values() if f"\nVersion: {public}\n" in t]
+    if not texts:
+        return None
+    text = max(texts, key=len)
+    own_triton = any("triton" in library for library in build.libraries)
+    head, rest = [], []
+    for line in text.splitlines():
+        if not line.startswith("Requires-Dist: "):
+            head.append(f"Version: {version}" if line.startswith("Version: ") else line)
+            continue
+        name = Requirement(line.removeprefix("Requires-Dist: ")).name
+        if not _LIBRARY.match(name) or (name == "triton" and build.libraries and not own_triton):
+            rest.append(line)
+    markers = dict(_markers(text))
+    usual = next(iter(markers.values()), 'platform_system == "Linux"')
+    libraries = [
+        f"Requires-Dist: {library}; {markers.get(Requirement(library).name, usual)}"
+        for library in build.libraries
+    ]
+    return "\n".join([*head, *rest, *libraries]) + "\n"
+
+
+def _markers(text: str) -> Iterator[tuple[str, str]]:
+    """The marker of each CUDA library that the default index's build asks for."""
+    for line in text.splitlines():
+        if line.startswith("Requires-Dist: "):
+            requirement = Requirement(line.removeprefix("Requires-Dist: "))
+            if _LIBRARY.match(requirement.name) and requirement.marker:
+                yield requirement.name, str(requirement.marker)
+
+
+def derive(locks: list[Path]) -> None:
+    """Write the recordings; prints how much there is."""
+    real = collected(locks)
+    made = documented(real, Graph.load())
+    recordings: dict[tuple[str, str], Recording] = {}
+    for (index, package, version), build in {**real, **made}.items():
+        known = Recording.load(package)
+        text = metadata(package, version, build, known) if known else None
+        if text is None:
+            continue
+        recording = recordings.setdefault((index, package), Recording(name=package, note=NOTE))
+        recording.metadata[digest(text)] = text
+        recording.files += [
+            RecordedFile(
+                filename=name,
+                path=f"{'whl' if sha256 else 'made-up'}/{index}/{name}",
+                sha256=sha256 or digest(name),
+                size=0,
+                upload_time="",
+                metadata=digest(text),
+            )
+            for name, sha256 in build.files.items()
+        ]
+    for old in PYTORCH.rglob("*.json.gz"):
+        old.unlink()
+    total = sum(r.save(PYTORCH / index) for (index, _), r in recordings.items())
+    sys.stdout.write(f"{len(real)} builds of locks, {len(made)} documented, {total / 1e6:.2f} MB\n")
+
+
+if __name__ == "__main__":
+    derive([Path(name) for name in sys.argv[1:]])

@@ -1,0 +1,75 @@
+"""PyTorch's own indexes in plans of tests: the facts, with the local server in place of theirs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from stackfix.plan.plan import Plan
+from stackfix.plan.propose import propose
+from stackfix.plan.request import Request
+from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.indexes import IndexTable
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.uv import Uv
+from tests.registry.server import Index
+from tests.resolver.making import target
+from tests.resolver.plan.planning import project_of
+
+__all__ = ["Mirrored", "conflicting", "locked", "on_index", "plan_on"]
+
+
+class Mirrored(Graph):
+    """The shipped facts; PyTorch's indexes are those of a running test server."""
+
+    def __init__(self, index: Index) -> None:
+        super().__init__()
+        self._address = index.whl
+
+    @cached_property
+    def indexes(self) -> IndexTable:
+        return IndexTable.load(self._address)
+
+
+def on_index(name: str, *packages: str) -> str:
+    """pyproject lines that take packages from one of PyTorch's indexes."""
+    sources = "".join(f'{p} = {{ index = "pytorch-{name}" }}\n' for p in packages)
+    return f"[tool.uv.sources]\n{sources}{_index(name)}"
+
+
+def conflicting(*names: str, torch: str = "2.8.0") -> str:
+    """pyproject lines with an extra for each index, which exclude each other."""
+    extras = "".join(f'{name} = ["torch=={torch}", "torchaudio"]\n' for name in names)
+    conflicts = ", ".join(f'{{ extra = "{name}" }}' for name in names)
+    homes = ", ".join(f'{{ index = "pytorch-{name}", extra = "{name}" }}' for name in names)
+    return (
+        f"[project.optional-dependencies]\n{extras}[tool.uv]\nconflicts = [[{conflicts}]]\n"
+        f"[tool.uv.sources]\ntorch = [{homes}]\ntorchaudio = [{homes}]\n"
+        + "".join(_index(name) for name in names)
+    )
+
+
+def _index(name: str) -> str:
+    return (
+        f'[[tool.uv.index]]\nname = "pytorch-{name}"\n'
+        f'url = "https://download.pytorch.org/whl/{name}"\nexplicit = true\n'
+    )
+
+
+def locked(index: Index, folder: Path, *dependencies: str, extra: str = "") -> Path:
+    """A project that uv has locked from the local server."""
+    project = index.restore(project_of(folder, *dependencies, extra=extra))
+    finished = Uv.find().run(["lock"], cwd=project, timeout=120)
+    assert finished.returncode == 0, finished.stderr
+    return project
+
+
+def plan_on(index: Index, project: Path, *cards: str, **options: object) -> Plan:
+    """The plan for these cards with the local server's indexes."""
+    request = Request(
+        project=Project.find(project),
+        graph=Mirrored(index),
+        targets=tuple(target(card) for card in cards),
+        **options,  # type: ignore[arg-type]  # keywords of Request
+    )
+    return propose(request)

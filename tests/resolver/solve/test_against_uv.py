@@ -1,0 +1,119 @@
+"""Nothing is cheaper than the plan, and there is a plan wherever there can be one.
+
+Generated registries are served to real uv. The plan for each is compared with every combination of
+frameworks that costs less, locked by uv with the libraries free and then with each of their
+versions, and judged by the rules. STACKFIX_WORLDS sets how many worlds are made.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from stackfix.plan.limits import dependents
+from stackfix.plan.plan import Plan, Status
+from stackfix.plan.propose import propose
+from stackfix.plan.request import Request
+from stackfix.plan.sites import ground
+from stackfix.rules.judge import errors
+from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.uv import Uv
+from tests.conftest import recorded_index
+from tests.resolver.making import target
+from tests.resolver.solve.exhaustive import Exhaustive, price
+from tests.resolver.solve.made_registry import MadeRegistry, generate
+
+SAMPLE, DRAWS = 15, 40
+WORLDS = int(os.environ.get("STACKFIX_WORLDS", "300"))
+
+
+@pytest.mark.parametrize("seed", range(SAMPLE))
+def test_nothing_is_cheaper_and_nothing_is_overlooked(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared(seed, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(SAMPLE, WORLDS))
+def test_nothing_is_cheaper_in_many_more_worlds(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared(seed, tmp_path, monkeypatch)
+
+
+def compared(seed: int, folder: Path, environment: pytest.MonkeyPatch) -> None:
+    """Plan and compare in the first world of this seed that uv can lock and a target can't run."""
+    environment.setenv("UV_PYTHON", sys.executable)  # uv would look for one at every call
+    for number in range(DRAWS):
+        made, place = generate(f"{seed}.{number}"), folder / str(number)
+        with recorded_index(place, environment, recordings=place / "nothing") as index:
+            made.serve(index)
+            request = locked(made, place / "project")
+            if request is not None and faulty(request):
+                judged(made, request, place / "tried")
+                return
+    pytest.fail(f"none of {DRAWS} worlds can be locked and has an error")
+
+
+def faulty(request: Request) -> bool:
+    before = ground(request.project.read_lock(), request)
+    return bool(errors(before.findings(request.graph)))
+
+
+def judged(made: MadeRegistry, request: Request, folder: Path) -> None:
+    before = ground(request.project.read_lock(), request)
+    installed = versions(made, before.lock, request)
+    search = Exhaustive(
+        made=made,
+        request=request,
+        before=installed,
+        outsiders={n: p.version or "" for n, p in dependents(before).items()},
+        folder=folder,
+    )
+    plan = propose(request)
+    held = any(text.partition("=")[0] in made.releases for text in made.overrides)
+    if plan.status is Status.IMPOSSIBLE:
+        assert search.cheapest(None, overrides=True) is None, plan.obstacles
+        assert search.cheapest(None, overrides=False) is None, plan.obstacles
+        return
+    after = versions(made, Lock.parse(dict(plan.files)[lock_path(plan)]), request)
+    total = price(made, installed, after)
+    removed = any(edit.new is None for edit in plan.edits)
+    if held and removed:  # an override is set aside only where nothing works with it
+        assert search.cheapest(None, overrides=True) is None
+    assert search.cheapest(total, overrides=not removed) is None, (total, after)
+
+
+def lock_path(plan: Plan) -> object:
+    return next(path for path in plan.files if path.name == "uv.lock")
+
+
+def versions(made: MadeRegistry, lock: Lock, request: Request) -> dict[str, str]:
+    """The frameworks that the targets install."""
+    stacks = ground(lock, request).stacks
+    return {p.name: str(p.version) for stack in stacks for p in stack if p.name in made.frameworks}
+
+
+def locked(made: MadeRegistry, folder: Path) -> Request | None:
+    """The request for the project, locked as its case says; None: uv finds no such lock."""
+    made.write(folder, [f"{name}=={version}" for name, version in made.locked.items()])
+    if not lock(folder):
+        return None
+    made.write(folder)
+    assert lock(folder)
+    return Request(
+        project=Project.find(folder),
+        graph=made.graph(),
+        targets=tuple(target(card) for card in made.cards),
+        extras=("one",) if made.extras else (),
+    )
+
+
+def lock(folder: Path) -> bool:
+    finished = Uv.find().run(["lock", "--python", sys.executable], cwd=folder, timeout=60)
+    return finished.returncode == 0
