@@ -35,7 +35,8 @@ def apply_to_text(text: str, edits: Iterable[Edit], name: str) -> str:
 
     Raises:
         InputError: the file is too large, what an edit replaces is not there, or the result would
-            not say exactly what was meant (an unusual layout): the message says what to write by hand.
+            not say exactly what was meant (an unusual layout): the message says what to write by
+            hand.
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(name, f"expected at most {MAX_CHARACTERS >> 10} kB to edit, found more")
