@@ -13,7 +13,7 @@ from stackfix.rules.finding import Severity
 
 __all__ = ["make"]
 
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def make(*, colour: bool) -> Format:
@@ -68,5 +68,5 @@ def _attribute(text: str) -> str:
 
 
 def _allowed(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
+    """Text without the characters that XML cannot hold, or would read back as others."""
     return _FORBIDDEN.sub("�", text)
