@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.lint.decisions import Decisions
 from stackfix_knowledge.lint.problem import Kind, Problem
 from stackfix_knowledge.lint.tables import lint_table
 from stackfix_knowledge.lint.verdicts import borderline, disputed
@@ -29,8 +30,12 @@ def lint_shipped() -> Iterator[Problem]:
     ]
     yield from faults
     graph = None if faults else Graph.load()
-    for path in sorted((folder / "wheels").glob("*.toml")):
-        yield from _wheels(path, path.stem, graph)
+    wheels = sorted((folder / "wheels").glob("*.toml"))
+    decisions = Decisions() if faults else Decisions.load()
+    for path in wheels:
+        yield from _wheels(path, path.stem, graph, decisions)
+    if wheels:
+        yield from decisions.in_vain()
 
 
 def lint_own(path: Path) -> Iterator[Problem]:
@@ -44,7 +49,7 @@ def lint_own(path: Path) -> Iterator[Problem]:
         return
     entries = [file] if "package" in file else list(file.entries("wheels"))
     for entry in entries:
-        yield from _entry(entry, entry.text("package"), graph)
+        yield from _entry(entry, entry.text("package"), graph, Decisions.load())
 
 
 def _broken(path: Path) -> bool:
@@ -56,17 +61,21 @@ def _broken(path: Path) -> bool:
     return False
 
 
-def _wheels(path: Path, package: str, graph: Graph | None) -> Iterator[Problem]:
+def _wheels(
+    path: Path, package: str, graph: Graph | None, decisions: Decisions
+) -> Iterator[Problem]:
     try:
         file = read_file(path, shown_as=f"wheels/{path.name}")
     except FactsError as error:
         text = f"expected {error.expected}"
         yield Problem(kind=Kind.FAULT, file=error.file, place=error.place, text=text)
         return
-    yield from _entry(file, package, graph)
+    yield from _entry(file, package, graph, decisions)
 
 
-def _entry(file: Entry, package: str, graph: Graph | None) -> Iterator[Problem]:
+def _entry(
+    file: Entry, package: str, graph: Graph | None, decisions: Decisions
+) -> Iterator[Problem]:
     """The releases of one package, and their verdicts where all of them can be read."""
     faults = list(lint_wheels(file, package))
     yield from faults
@@ -75,5 +84,5 @@ def _entry(file: Entry, package: str, graph: Graph | None) -> Iterator[Problem]:
     own = {str(entry.version("version")) for entry in file.entries("release")}
     releases = [release for release in graph.releases(package) if str(release.version) in own]
     cards = sorted({gpu.capability for gpu in graph.gpus})
-    yield from borderline(releases, cards, file.file)
+    yield from borderline(releases, cards, file.file, decisions)
     yield from disputed(releases, graph, cards, file.file)

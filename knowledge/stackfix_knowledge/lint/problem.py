@@ -15,6 +15,8 @@ class Kind(StrEnum):
     """Wrong as it stands: it has to be corrected."""
     BORDERLINE = "borderline"
     """A share near a threshold: a person should see whether the verdict is right."""
+    DECIDED = "decided"
+    """A share near a threshold that a person has looked at: the text says why it stands."""
     DISPUTED = "disputed"
     """A vendor's document and the measurement disagree: both are shown, a person should know."""
 

@@ -15,6 +15,7 @@ from stackfix_knowledge.cuda import CudaTable
 from stackfix_knowledge.features import feature_of
 from stackfix_knowledge.gpus import parse_gpus
 from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.lint.decisions import parse_decisions
 from stackfix_knowledge.lint.problem import Kind, Problem
 from stackfix_knowledge.packages import PackageTable, parse_packages
 from stackfix_knowledge.reader import Entry, FactsError, read_file
@@ -66,6 +67,7 @@ def _read(file: Entry, name: str) -> None:
         "couplings": CouplingTable.load,
         "indexes": IndexTable.load,
         "features": lambda: feature_of("any"),
+        "borderline": lambda: tuple(parse_decisions(file)),
         "about": lambda: _about(file),
     }
     if folder == "advisories":

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.coverage import Share, Support
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.lint.decisions import Decisions
 from stackfix_knowledge.lint.problem import Kind, Problem
 from stackfix_knowledge.release import Release
 
@@ -16,11 +17,19 @@ _RUNS = (Support.SUPPORTED, Support.JIT)
 
 
 def borderline(
-    releases: Iterable[Release], cards: Sequence[ComputeCapability], file: str
+    releases: Iterable[Release],
+    cards: Sequence[ComputeCapability],
+    file: str,
+    decisions: Decisions,
 ) -> Iterator[Problem]:
-    """Libraries whose share of usable containers lies near a threshold, equal ones in one line."""
+    """Libraries whose share of usable containers lies near a threshold, equal ones in one line.
+
+    All of them are of one package.
+    """
+    package = ""
     found: dict[tuple[str, str, Share], dict[str, list[ComputeCapability]]] = {}
     for release in releases:
+        package = release.package
         for wheel in release.wheels:
             for library in wheel.coverage.libraries if wheel.coverage else ():
                 toolkit = wheel.coverage.toolkit if wheel.coverage else None
@@ -32,12 +41,14 @@ def borderline(
     for (platform, name, share), versions in found.items():
         on = sorted({card for concerned in versions.values() for card in concerned})
         runs = share.native + share.jit
+        decided = decisions.on(package, name, share)
         yield Problem(
-            kind=Kind.BORDERLINE,
+            kind=Kind.DECIDED if decided else Kind.BORDERLINE,
             file=file,
             place=f"{_span(list(versions))} {platform} {name}",
             text=f"{_cards(on)}: {runs} of {share.total} containers ({share.covered:.0%},"
-            f" {share.native} of them native) counts as {share.support}",
+            f" {share.native} of them native) counts as {share.support}"
+            + (f"; {decided.why}" if decided else ""),
         )
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from stackfix_knowledge import reader
+from stackfix_knowledge.coverage import Share
 from stackfix_knowledge.lint import Kind, Problem, lint_own, lint_shipped
+from stackfix_knowledge.lint.decisions import Decision, Decisions
 
 FACTS = reader.facts_folder()
 
@@ -113,6 +115,34 @@ def test_a_share_near_a_threshold_is_listed_once_with_its_cards(tmp_path: Path) 
     assert "91 of 100 containers (91%, 0 of them native) counts as jit" in problem.text
     clear = WHEEL.replace('"sm_80 sm_90" = 3', '"sm_80 sm_90 compute_90" = 99\n"sm_80 sm_90" = 1')
     assert own(tmp_path, clear) == []
+
+
+def test_a_case_that_somebody_looked_at_is_listed_apart_with_the_reason() -> None:
+    decided = [problem for problem in lint_shipped() if problem.kind is Kind.DECIDED]
+    curand = next(one for one in decided if one.file == "wheels/nvidia-curand-cu12.toml")
+    assert "10 of 11 containers" in curand.text
+    assert "it holds no kernel" in curand.text
+
+
+def test_a_decision_on_what_is_not_there_is_a_fault(copied: Path) -> None:
+    (copied / "wheels" / "own-lib.toml").write_text(WHEEL)
+    found = faults(copied)
+    assert any(line.startswith("borderline.toml: decided[0]: expected a lib") for line in found)
+
+
+def test_a_decision_counts_for_its_share_and_verdict_alone() -> None:
+    decided = Decision(
+        place="decided[0]", packages=("a",), library="lib.so", runs="10 of 11", state="jit",
+        why="seen", evidence=(),
+    )  # fmt: skip
+    decisions = Decisions([decided])
+    share = Share(native=0, jit=10, none=1)
+    assert decisions.on("a", "x/lib.so.2", share) == decided
+    assert decisions.on("b", "x/lib.so.2", share) is None
+    assert decisions.on("a", "x/other.so", share) is None
+    assert decisions.on("a", "x/lib.so.2", Share(native=0, jit=11, none=1)) is None
+    assert decisions.on("a", "x/lib.so.2", Share(native=1, jit=9, none=1)) is None
+    assert list(decisions.in_vain()) == []
 
 
 def test_a_measurement_against_the_vendors_matrix_is_listed(tmp_path: Path) -> None:

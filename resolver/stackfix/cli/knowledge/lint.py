@@ -15,6 +15,7 @@ __all__ = ["command"]
 _TITLES = {
     "fault": "Wrong",
     "borderline": "Shares near a threshold: see whether the verdict is right",
+    "decided": "Shares near a threshold that somebody looked at",
     "disputed": "Documents and measurements disagree",
 }
 
@@ -69,6 +70,7 @@ def command(files: tuple[Path, ...], output_format: str) -> int:
             for line in lines:
                 click.echo(f"  {one_line(line)}")
     if not wrong:
-        rest = f", {count(len(problems), 'place')} to look at" if problems else ""
+        open_ones = [problem for problem in problems if problem.kind is not Kind.DECIDED]
+        rest = f", {count(len(open_ones), 'place')} to look at" if open_ones else ""
         click.echo(f"✓ nothing wrong{rest}")
     return FINDINGS if wrong else 0
