@@ -97,20 +97,35 @@ def world(
         overrides=_overrides(request, stack_too=overrides),
         held=_held(request, ground),
         python=lowest_python(ground.lock.requires_python),
-        required={
-            demand.name: demand.specifier
-            for text in request.require
-            for demand in _requirement(text)
-        },
+        required=_required(request, ground),
         relaxed=relaxed,
         indexes=indexes,
     )
 
 
-def _requirement(text: str) -> tuple[Demand, ...]:
+def _required(request: Request, ground: Ground) -> dict[str, SpecifierSet]:
+    """What limits a package without asking for it: `--require`, and what constraints exclude."""
     from packaging.requirements import Requirement
 
-    return Demand.of(Requirement(text), "--require")[:1]
+    found: dict[str, SpecifierSet] = {}
+    asked = [
+        (demand.name, demand.specifier)
+        for text in request.require
+        for demand in Demand.of(Requirement(text), "--require")[:1]
+    ]
+    asked += [(c.name, _forbidden(c.requirement.specifier)) for c in _constraints(request, ground)]
+    for name, specifier in asked:
+        if specifier:
+            found[name] = found.get(name, SpecifierSet()) & specifier
+    return found
+
+
+def _constraints(request: Request, ground: Ground) -> Iterator[DeclaredRequirement]:
+    """The project's constraints that hold on some site."""
+    for declared in request.project.constraints:
+        marker = declared.requirement.marker
+        if marker is None or any(marker.evaluate({**s.markers, "extra": ""}) for s in ground.sites):
+            yield declared
 
 
 def _split(request: Request, ground: Ground) -> _Asked:
@@ -123,6 +138,10 @@ def _split(request: Request, ground: Ground) -> _Asked:
                 outside[demand.name] = (*outside.get(demand.name, ()), demand)
             else:
                 roots.append(Demand(demand.key, _forbidden(demand.specifier), origin, None, True))
+    for declared in _constraints(request, ground):
+        if request.graph.packages.get(declared.name) is None:
+            limit = Demand.of(declared.requirement, f"{declared.file} line {declared.line}")[:1]
+            outside[declared.name] = (*outside.get(declared.name, ()), *limit)
     return _Asked(tuple(dict.fromkeys(roots)), outside)
 
 

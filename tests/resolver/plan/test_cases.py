@@ -121,6 +121,17 @@ def test_a_range_that_admits_what_the_driver_cannot_run_gets_an_upper_bound(
 PIN = '[tool.uv]\nconstraint-dependencies = ["{}"]\n'
 
 
+def test_a_version_that_a_constraint_excludes_is_not_chosen(tmp_path: Path) -> None:
+    project = locked(tmp_path / "p", "torch==2.7.1", extra=PIN.format("torch!=2.8.0"))
+    assert moved(plan_for(project, "RTX 5090@570.133.07"))["torch"] == "2.9.0"
+
+
+def test_several_wishes_about_one_package_all_count(tmp_path: Path) -> None:
+    project = locked(tmp_path / "p", "torch==2.7.1")
+    plan = plan_for(project, "RTX 5090@570.133.07", require=("torch!=2.8.0", "torch!=2.9.0"))
+    assert moved(plan)["torch"] == "2.9.1"
+
+
 def test_a_finding_that_the_project_ignores_moves_nothing(tmp_path: Path) -> None:
     accepted = '[[tool.stackfix.ignore]]\ncode = "SF103"\npackage = "torch"\nreason = "no linalg"\n'
     project = locked(tmp_path / "p", "torch==2.12.0", extra=accepted)

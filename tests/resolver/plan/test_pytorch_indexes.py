@@ -174,8 +174,7 @@ def test_aarch64_takes_a_build_with_cuda(
 def test_an_index_that_nobody_measured_is_left_alone_and_said_so(
     shared_index: Index, tmp_path: Path
 ) -> None:
-    served = lines.replace("https://jetson.example/simple", f"{shared_index.whl}cu126")
-    project = locked(shared_index, tmp_path / "p", "torch==2.8.0", extra=served)
+    project = locked(shared_index, tmp_path / "p", "torch==2.8.0", extra=on_index("cu126", "torch"))
     for name in ("pyproject.toml", "uv.lock"):
         text = (project / name).read_text()
         text = text.replace(f"{shared_index.whl}cu126", "https://jetson.example/simple")

@@ -116,4 +116,5 @@ def locked(made: MadeRegistry, folder: Path) -> Request | None:
 
 def lock(folder: Path) -> bool:
     finished = Uv.find().run(["lock", "--python", sys.executable], cwd=folder, timeout=60)
+    assert finished.returncode in (0, 1), finished.stderr  # 1: no solution
     return finished.returncode == 0
