@@ -40,10 +40,13 @@ def apply_to_text(text: str, edits: Iterable[Edit], name: str) -> str:
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(name, f"expected at most {MAX_CHARACTERS >> 10} kB to edit, found more")
+    document: Document | None = None
     for edit in edits:
         before = loads(text, name)
         try:
-            text = _applied(text, before, edit)
+            text, document = _applied(text, before, edit, document)
+            if edit.kind is not EditKind.REQUIREMENT or edit.old is None or edit.new is None:
+                document = None  # what was added or removed is laid out as parsed only by parsing
         except _Gone as gone:
             raise InputError(name, gone.expected, place=edit.table, line=edit.line) from None
         except (InputError, *_UNEXPECTED) as error:
@@ -66,7 +69,10 @@ def _by_hand(edit: Edit) -> str:
     return f"expected a layout that can be edited; please write {what!r} by hand"
 
 
-def _applied(text: str, before: Values, edit: Edit) -> str:
+def _applied(
+    text: str, before: Values, edit: Edit, parsed: Document | None
+) -> tuple[str, Document]:
+    """Return the changed text and its document. `parsed`: that of `text`, where it is at hand."""
     wanted = copy.deepcopy(before)
     _EXPECT[edit.kind](wanted, edit)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
@@ -76,7 +82,7 @@ def _applied(text: str, before: Values, edit: Edit) -> str:
         plain = plain.replace("\r\n", "\n")
     end = "" if plain.endswith("\n") or edit.old is not None else "\n"
     plain += end  # so that lines can be added
-    document = tomlkit.parse(plain)
+    document = tomlkit.parse(plain) if parsed is None else parsed
     if tomlkit.dumps(document) != plain:
         raise ValueError("tomlkit would change what is not edited")
     span = _APPLY[edit.kind](document, before, edit)
@@ -88,7 +94,7 @@ def _applied(text: str, before: Values, edit: Edit) -> str:
     changed = mark + (changed.replace("\n", "\r\n") if windows else changed)
     if loads(changed, "the result") != wanted:
         raise ValueError("the result would not say what was meant")
-    return changed
+    return changed, document
 
 
 def _differs_in(span: tuple[str, str], text: str, changed: str) -> bool:

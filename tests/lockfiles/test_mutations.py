@@ -165,9 +165,9 @@ def test_five_thousand_mutants(tmp_path: Path) -> None:
         lock, pyproject = mutant(source, chance)
         (tmp_path / "uv.lock").write_bytes(lock)
         (tmp_path / "pyproject.toml").write_bytes(pyproject)
-        begun = time.perf_counter()
+        begun = time.process_time()
         ends[use(tmp_path, originals[source])] += 1
-        slowest = max(slowest, (time.perf_counter() - begun, number))
+        slowest = max(slowest, (time.process_time() - begun, number))
         assert slowest[0] < SECONDS, (source.name, number)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     print(dict(ends), f"slowest {slowest[0]:.2f} s", f"peak {peak >> 20} MiB")  # noqa: T201
