@@ -67,7 +67,7 @@ def _serve(server: Index, package: LockedPackage) -> Iterator[tuple[str, str]]:
             RecordedFile(
                 filename=file.filename,
                 path=path,
-                sha256=(file.hash or "sha256:" + "0" * 64).removeprefix("sha256:"),
+                sha256=(file.hash or "").removeprefix("sha256:"),
                 size=file.size or 0,
                 upload_time=file.upload_time or "",
                 metadata=digest(text) if file.filename.endswith(".whl") else None,

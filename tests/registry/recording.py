@@ -32,6 +32,7 @@ class RecordedFile:
     path: str
     """Below `FILES`."""
     sha256: str
+    """Empty where the index does not say."""
     size: int
     """Bytes; 0 where the index does not say."""
     upload_time: str
@@ -128,7 +129,7 @@ def _page_entry(file: RecordedFile, files_url: str) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "filename": file.filename,
         "url": files_url + file.path,
-        "hashes": {"sha256": file.sha256},
+        "hashes": {"sha256": file.sha256} if file.sha256 else {},
         "yanked": file.yanked,
     }
     if file.size:

@@ -320,6 +320,7 @@ def _html(page: Mapping[str, Any]) -> str:
             attributes += f' data-core-metadata="sha256={known["sha256"]}"'
         if entry["yanked"] is not False:
             attributes += f' data-yanked="{html.escape(str(entry["yanked"]))}"'
-        link = f"{entry['url']}#sha256={entry['hashes']['sha256']}"
+        known_hash = entry["hashes"].get("sha256")
+        link = entry["url"] + (f"#sha256={known_hash}" if known_hash else "")
         lines.append(f'<a href="{link}"{attributes}>{html.escape(entry["filename"])}</a><br>')
     return "<!DOCTYPE html><html><body>\n" + "\n".join(lines) + "\n</body></html>"
