@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stackfix.plan.plan import Plan
+from stackfix.plan.plan import Plan, Status
 from stackfix.plan.propose import propose
 from stackfix.plan.request import Request
+from stackfix.rules.judge import errors
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.transaction import commit
+from stackfix_lockfiles.uv import Uv
 from tests.resolver.making import graph, target
 
 
@@ -44,6 +46,31 @@ def project_of(folder: Path, *dependencies: str, extra: str = "") -> Path:
         encoding="utf-8",
     )
     return folder
+
+
+def locked(folder: Path, *dependencies: str, extra: str = "") -> Path:
+    """A project that uv has locked."""
+    project = project_of(folder, *dependencies, extra=extra)
+    run_uv(project, "lock")
+    return project
+
+
+def run_uv(project: Path, *arguments: str) -> None:
+    """uv as its users run it; it must succeed."""
+    done = Uv.find().run([*arguments, "--python", "3.11"], cwd=project, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def holds(project: Path, plan: Plan, *cards: str, **options: object) -> bool:
+    """Whether no error comes back: after applying, and after all that a user does next."""
+    apply(plan)
+    if plan_for(project, *cards, **options).status is not Status.NOTHING_TO_DO:
+        return False
+    for arguments in (["lock", "--check"], ["add", "--no-sync", "six"], ["lock", "--upgrade"]):
+        run_uv(project, *arguments)
+        if errors(plan_for(project, *cards, **options).findings):
+            return False
+    return True
 
 
 def moved(plan: Plan) -> dict[str, str | None]:

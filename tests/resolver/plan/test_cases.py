@@ -6,35 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.plan.plan import Plan, Status
+from stackfix.plan.plan import Status
 from stackfix.rules.judge import errors
-from stackfix_lockfiles.uv import Uv
 from tests.registry.server import Index
-from tests.resolver.plan.planning import apply, moved, plan_for, project_of
+from tests.resolver.plan.planning import apply, holds, locked, moved, plan_for, project_of
 
 pytestmark = pytest.mark.usefixtures("shared_index")
-
-
-def locked(folder: Path, *dependencies: str, extra: str = "") -> Path:
-    """A project that uv has locked."""
-    project = project_of(folder, *dependencies, extra=extra)
-    finished = Uv.find().run(["lock", "--python", "3.11"], cwd=project, timeout=120)
-    assert finished.returncode == 0, finished.stderr
-    return project
-
-
-def upgraded(project: Path) -> None:
-    finished = Uv.find().run(["lock", "--upgrade", "--python", "3.11"], cwd=project, timeout=120)
-    assert finished.returncode == 0, finished.stderr
-
-
-def holds(project: Path, plan: Plan, *cards: str) -> bool:
-    """Whether no error comes back: after applying, and after everything was upgraded."""
-    apply(plan)
-    if plan_for(project, *cards).status is not Status.NOTHING_TO_DO:
-        return False
-    upgraded(project)
-    return not errors(plan_for(project, *cards).findings)
 
 
 def test_a_v100_goes_down_to_the_last_torch_that_carries_7_0(tmp_path: Path) -> None:
