@@ -130,9 +130,26 @@ class LibraryCoverage:
         """The containers that it is judged on."""
         majors = {images: _majors(images) for images in self.containers}
         least = max(BROAD_MAJORS, BROAD_SHARE * max(majors.values(), default=0))
+        with_ptx = self._with_ptx
         return {
-            images: count for images, count in self.containers.items() if majors[images] >= least
+            images: count
+            for images, count in self.containers.items()
+            if majors[images] >= least and not (count == 1 and images in with_ptx)
         }
+
+    @property
+    def _with_ptx(self) -> frozenset[frozenset[Architecture]]:
+        """Machine code of the containers that hold PTX too.
+
+        A library of separately compiled code has one container more, which the linker made: with
+        that same machine code, and without PTX, for which the driver takes that of the others. It
+        says nothing, and among a handful of containers it would tip the scales.
+        """
+        return frozenset(
+            frozenset(image for image in images if image.kind is Kind.SASS)
+            for images in self.containers
+            if any(image.kind is Kind.PTX for image in images)
+        )
 
     @property
     def is_opaque(self) -> bool:
@@ -255,7 +272,7 @@ class Coverage:
         return Support.JIT if any(share.jit for share in shares) else Support.UNSUPPORTED
 
 
-_TOOLKIT_IN_NAME = re.compile(r"cuda\d{2,3}(?=\.so)")
+_TOOLKIT_IN_NAME = re.compile(r"cuda\d{2,3}(?=[_.])")
 
 _SEVERITY = (Support.UNSUPPORTED, Support.PARTIAL, Support.JIT, Support.SUPPORTED)
 

@@ -79,6 +79,14 @@ def test_ptx_nearly_everywhere_is_jit() -> None:
     assert library(sm_80__compute_90=9, sm_75__sm_80=1).support(RTX_5090) is Support.JIT
 
 
+def test_the_container_that_the_linker_made_does_not_count() -> None:
+    """bitsandbytes 0.44.1: two containers with PTX, and the linker's without."""
+    bits = library(sm_80__sm_90__compute_90=2, sm_80__sm_90=1)
+    assert bits.share(RTX_5090) == Share(native=0, jit=2, none=0)
+    assert bits.support(RTX_5090) is Support.JIT
+    assert library(sm_80__sm_90__compute_90=2, sm_80__sm_90=2).support(RTX_5090) is Support.PARTIAL
+
+
 def test_a_library_for_one_major_is_not_judged() -> None:
     """FlashAttention-3 is built for 9.0a alone."""
     assert library(sm_90a=100).support(RTX_5090) is None
@@ -150,6 +158,9 @@ def test_of_one_library_built_by_several_toolkits_the_best_counts() -> None:
         assert package(*libraries).support(RTX_5090) is Support.SUPPORTED
         assert package(*libraries).support(H100) is Support.SUPPORTED
         assert package(*libraries).support(T4) is Support.UNSUPPORTED
+    without = library("b/libbits_cuda117_nocublaslt.so", sm_75__sm_80=3)
+    with_it = library("b/libbits_cuda120_nocublaslt.so", sm_80__sm_90=3)
+    assert package(older, without, with_it).support(H100) is Support.SUPPORTED
 
 
 def test_jit_in_one_library_makes_the_package_jit() -> None:

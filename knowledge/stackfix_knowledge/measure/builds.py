@@ -19,12 +19,12 @@ LANGUAGE_TOOLKITS: Mapping[tuple[int, int] | None, str] = {
     (7, 4): "11.4", (7, 5): "11.5", (7, 6): "11.6", (7, 7): "11.7", (7, 8): "11.8",
     (8, 0): "12.0", (8, 1): "12.1", (8, 2): "12.2", (8, 3): "12.3", (8, 4): "12.4",
     (8, 5): "12.5", (8, 6): "12.7", (8, 7): "12.8", (8, 8): "12.9",
-    (9, 0): "13.0", (9, 1): "13.1", (9, 2): "13.2", (9, 3): "13.3", (9, 4): "13.4",
+    (9, 0): "13.0", (9, 1): "13.1", (9, 2): "13.2", (9, 3): "13.3", (9, 4): "13.4", (9, 5): "13.5",
 }  # fmt: skip
 """The first toolkit of each PTX language version, which is also the one its driver must know.
 
-Source: PTX ISA, release history, and for 9.3 and 9.4 the cuRAND wheels of CUDA 13.3 and 13.4.
-12.6 writes the language of 12.5.
+Source: PTX ISA, release history, and for 9.3 and 9.4 the cuRAND wheels of CUDA 13.3 and 13.4;
+9.5 is newer than 13.4, and 13.5 the only newer toolkit. 12.6 writes the language of 12.5.
 """
 
 FIRST_TOOLKITS: Mapping[ComputeCapability, str] = {
