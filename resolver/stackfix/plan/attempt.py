@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from stackfix.plan.case import Case
 from stackfix.plan.pinning import edits_for
-from stackfix.plan.scope import Scope, scope
+from stackfix.plan.scope import EVERYWHERE, Scope, scope
 from stackfix.plan.sites import Ground, ground
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
@@ -36,6 +36,7 @@ class Attempt:
     lock: bytes
     after: Ground
     remaining: tuple[Finding, ...]
+    where: Scope = EVERYWHERE
     warnings: tuple[str, ...] = ()
 
 
@@ -80,6 +81,7 @@ def attempt(case: Case, world: World, domain: Domain, found: Found) -> Attempt |
         lock=relocked.lock,
         after=after,
         remaining=remaining,
+        where=where,
         warnings=relocked.warnings,
     )
 

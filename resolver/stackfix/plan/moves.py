@@ -28,14 +28,20 @@ def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[
     found = []
     for change in changes:
         cause = _cause(change, case)
+        before, after = _versions(change.old), _versions(change.new)
+        fork = _fork(change, case.before, made.after)
+        if made.where.chosen:  # the other extras' forks are in the lock too, and not the matter
+            own = _installed(case.before, change.name), _installed(made.after, change.name)
+            if own[0] != own[1]:
+                before, after, fork = *own, str(made.where)
         found.append(
             Move(
                 package=change.name,
-                before=_versions(change.old),
-                after=_versions(change.new),
+                before=before,
+                after=after,
                 because=cause or _dragged(change, made),
                 dragged=cause is None,
-                fork=_fork(change, case.before, made.after),
+                fork=fork,
                 index=_index(change),
                 edits=tuple(e for e in made.edits if _concerns(e, change.name)),
             )
@@ -46,6 +52,13 @@ def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[
 def _versions(forks: Iterable[Fork]) -> str | None:
     """The versions of all forks, "9.10.1.4, 9.5.1.17"; None where there is none."""
     return ", ".join(dict.fromkeys(fork.version or "dynamic" for fork in forks)) or None
+
+
+def _installed(ground: Ground, name: str) -> str | None:
+    """The versions that the sites install."""
+    environments = (stack.environment for stack in ground.stacks)
+    packages = (e.packages.get(name) for e in environments if e is not None)
+    return ", ".join(dict.fromkeys(p.version or "dynamic" for p in packages if p)) or None
 
 
 def _index(change: PackageChange) -> str | None:
@@ -95,7 +108,7 @@ def _fork(change: PackageChange, before: Ground, after: Ground) -> str | None:
     changed = {fork.version for fork in (*change.removed, *change.added)}
     if not installed or installed & changed:
         return None
-    return "forks for other platforms"
+    return "forks that no target installs"
 
 
 def _order(move: Move, graph: Graph) -> tuple[int, int, str]:

@@ -35,6 +35,12 @@ class Scope:
         """Whether a requirement belongs to the chosen ones alone."""
         return item_of(declared, project) in self.chosen
 
+    def __str__(self) -> str:
+        """`extra cu128`; empty for everywhere."""
+        return ", ".join(
+            f"extra {item.extra}" if item.extra else f"group {item.group}" for item in self.chosen
+        )
+
 
 EVERYWHERE = Scope()
 
