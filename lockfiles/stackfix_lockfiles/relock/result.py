@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.relock.refusals import RelockRefused
@@ -13,6 +13,7 @@ from stackfix_lockfiles.scratch import Known
 __all__ = ["for_project", "other_index"]
 
 _ENTRY = "[[manifest.dependency-metadata]]"
+_REGISTRY = re.compile(r'^source = \{ registry = "([^"]+)"', re.MULTILINE)
 _FIELD = re.compile(r'(name|version) = "([^"]*)"')
 
 
@@ -45,8 +46,8 @@ def other_index(old: Lock | None, data: bytes) -> tuple[str, ...]:
 
     That of a company is often named in a variable or a user's uv.toml, which not every machine has.
     """
-    before = Counter(_indexes(old)) if old is not None else Counter()
-    after = Counter(_indexes(Lock.parse(data)))
+    before = Counter(p.source.index for p in old.packages if p.source.index) if old else Counter()
+    after = Counter(found.rstrip("/") for found in _REGISTRY.findall(data.decode("utf-8")))
     if not before or not after or before.most_common(1)[0][0] in after:
         return ()
     (gone, count), (now, _) = before.most_common(1)[0], after.most_common(1)[0]
@@ -55,12 +56,6 @@ def other_index(old: Lock | None, data: bytes) -> tuple[str, ...]:
         f"from {now}; if that is not meant, set UV_DEFAULT_INDEX and plan again"
     )
     return (warning,)
-
-
-def _indexes(lock: Lock) -> Iterator[str]:
-    for package in lock.packages:
-        if package.source.index is not None:
-            yield package.source.index
 
 
 def _blocks(text: str) -> list[str]:
