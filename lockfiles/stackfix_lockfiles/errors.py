@@ -9,6 +9,9 @@ __all__ = ["InputError", "printable", "without_credentials"]
 
 _USERINFO = re.compile(r"(?<=://)[^/@\s`'\"]+@")
 
+_LONGEST = 600
+"""Characters of one part of a message."""
+
 
 class InputError(Exception):
     """A file that cannot be used as it is.
@@ -41,7 +44,15 @@ class InputError(Exception):
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line is not None else str(self.file)
         parts = [where, self.place, self.expected] if self.place else [where, self.expected]
-        return printable(without_credentials(": ".join(str(part) for part in parts)))
+        said = ": ".join(_shortened(str(part)) for part in parts)
+        return printable(without_credentials(said))
+
+
+def _shortened(text: str) -> str:
+    """`text` without its middle where it is long: quoted input may have any length."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
 
 
 def printable(text: str) -> str:
