@@ -68,11 +68,14 @@ class Environment(dict[str, bool]):
         super().__init__()
         self.values_of = values
         self.extras = extras
+        self.decided: dict[str, bool] = {}
+        """The truth of whole markers, by their text: a lock repeats few of them many times."""
 
     def with_extras(self, extras: frozenset[str]) -> Environment:
         """Return the same environment with other extras; what is known of the rest stays known."""
         other = Environment(self.values_of, extras)
         other.update((key, truth) for key, truth in self.items() if "extra" not in key)
+        other.decided = {text: truth for text, truth in self.decided.items() if "extra" not in text}
         return other
 
     def __missing__(self, comparison: str) -> bool:
@@ -165,6 +168,12 @@ class Marker:
         """Return whether the marker is true."""
         if len(self.tokens) == 1:
             return environment[self.tokens[0]]
+        known = environment.decided.get(self.text)
+        if known is None:
+            known = environment.decided[self.text] = self._decide(environment)
+        return known
+
+    def _decide(self, environment: Environment) -> bool:
         # An expression is an `or` of `and`s: `either` holds what the finished terms gave, `term`
         # the running one. Parentheses push both. No recursion: a hostile marker nests deep.
         either, term, stack = False, True, []

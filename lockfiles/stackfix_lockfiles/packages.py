@@ -167,4 +167,5 @@ def file_name(location: str) -> str:
     """Return the file name of a wheel's URL or path, with percent escapes decoded."""
     if "://" in location:  # by hand: the standard library refuses odd hosts, which are no concern
         location = location.split("#", 1)[0].split("?", 1)[0]
-    return unquote(location.replace("\\", "/").rpartition("/")[2])
+    name = location.replace("\\", "/").rpartition("/")[2]
+    return unquote(name) if "%" in name else name
