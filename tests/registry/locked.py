@@ -40,7 +40,7 @@ def stand_ins(folder: Path, *reachable: str) -> Iterator[tuple[str, ...]]:
             replaced[registry] = server.url
             for package in lock.packages:
                 if package.source.index == registry:
-                    replaced.update(_serve(server, package))
+                    replaced.update(_serve(server, package, lock))
         for path in (folder / "uv.lock", *folder.rglob("*.toml")):
             _replace(path, replaced)
         yield tuple(registries)
@@ -55,10 +55,10 @@ def _configured(folder: Path) -> Iterator[str]:
     yield from (url.rstrip("/") for url in project.uv_config.table.get("find-links", []))
 
 
-def _serve(server: Index, package: LockedPackage) -> Iterator[tuple[str, str]]:
+def _serve(server: Index, package: LockedPackage, lock: Lock) -> Iterator[tuple[str, str]]:
     """Add a package's files to a server; yields their old and new addresses."""
     recording = server.project(package.name) or Recording(name=package.name)
-    text = reduced(_metadata(package))
+    text = reduced(_metadata(package, lock))
     recording.metadata[digest(text)] = text
     files = (*package.wheels, *((package.sdist,) if package.sdist else ()))
     for file in files:
@@ -78,13 +78,13 @@ def _serve(server: Index, package: LockedPackage) -> Iterator[tuple[str, str]]:
     server.record(recording)
 
 
-def _metadata(package: LockedPackage) -> str:
+def _metadata(package: LockedPackage, lock: Lock) -> str:
     fork = _fork(package)
     lines = [f"Metadata-Version: 2.1\nName: {package.name}\nVersion: {package.version}"]
-    lines += _requirements(package.dependencies, fork)
+    lines += _requirements(package.dependencies, fork, lock)
     for extra, edges in package.optional_dependencies.items():
         lines.append(f"Provides-Extra: {extra}")
-        lines += _requirements(edges, (*fork, f"extra == '{extra}'"))
+        lines += _requirements(edges, (*fork, f"extra == '{extra}'"), lock)
     return "\n".join(lines) + "\n"
 
 
@@ -95,7 +95,9 @@ def _fork(package: LockedPackage) -> tuple[str, ...]:
     return (" or ".join(f"({place})" for place in places),) if places == markers != [] else ()
 
 
-def _requirements(edges: Iterable[Dependency], conditions: Iterable[str]) -> Iterator[str]:
+def _requirements(
+    edges: Iterable[Dependency], conditions: Iterable[str], lock: Lock
+) -> Iterator[str]:
     """Edges as METADATA has them, with a version where the lock names one, and only one."""
     versions: dict[str, set[str | None]] = {}
     for edge in edges:
@@ -105,8 +107,16 @@ def _requirements(edges: Iterable[Dependency], conditions: Iterable[str]) -> Ite
         if len(versions[edge.name]) == 1 and edge.version:
             name += f"=={edge.version}"
         own = edge.marker and without_pseudo_extras(edge.marker)
-        marker = " and ".join(f"({one})" for one in (own, *conditions) if one)
+        everywhere = (own, *conditions, _only_linux(lock.target(edge)))
+        marker = " and ".join(f"({one})" for one in everywhere if one)
         yield f"Requires-Dist: {name}" + (f" ; {marker}" if marker else "")
+
+
+def _only_linux(package: LockedPackage) -> str | None:
+    """A condition that the lock left out, for the fork is for Linux anyway."""
+    tags = [file.filename.rpartition("-")[2] for file in package.wheels]
+    linux = tags and all("linux" in tag for tag in tags) and package.sdist is None
+    return "sys_platform == 'linux'" if linux else None
 
 
 def _replace(path: Path, replaced: dict[str, str]) -> None:
