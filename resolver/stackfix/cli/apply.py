@@ -38,8 +38,8 @@ def command(
     DIR is a plan saved with `stackfix plan -o DIR`; without it a plan is made first, with the
     same options as `stackfix plan`. A project that changed since the plan was made is refused.
 
-    Exit code: 0 written or nothing to do, 1 the validation failed, 2 bad input or refused, 3 no plan
-    exists.
+    Exit code: 0 written or nothing to do, 1 the validation failed, 2 bad input or refused, 3 no
+    plan exists.
     """
     choice = Choice.take(options)
     if undo:

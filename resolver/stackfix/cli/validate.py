@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import signal
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -81,9 +83,8 @@ def command(require_gpu: bool, output_format: str, **options: Any) -> int:
     """
     from stackfix.report.console import progress
 
-    _leave_tidily()
     quiet = output_format == "json"
-    with progress(quiet=quiet) as tell:
+    with _tidily(), progress(quiet=quiet) as tell:
         validation = _validate(options, tell)
     _print(validation, output_format)
     if require_gpu and not validation.ran_on_a_card:
@@ -98,7 +99,6 @@ def prove_files(
     """Validate a project with a plan's new files, print the report; whether nothing failed."""
     from stackfix.report.console import progress
 
-    _leave_tidily()
     options: dict[str, Any] = {
         "extras": (),
         "groups": (),
@@ -107,7 +107,7 @@ def prove_files(
         "hosts": (),
         **chosen,
     }
-    with progress() as tell:
+    with _tidily(), progress() as tell:
         request = _request_for(project, files, {**options, "offline": offline}, tell)
         validation = _run(request)
     _print(validation, "text")
@@ -210,7 +210,7 @@ def _request(
         reuse=options.get("reuse", False),
         timeout=options.get("timeout"),
         progress=tell,
-        tell=lambda line: click.echo(line, err=True),
+        tell=_tell_line,
         **more,
     )
 
@@ -248,10 +248,20 @@ def _print(validation: Validation, output_format: str) -> None:
         show_validation(output_console(), validation)
 
 
-def _leave_tidily() -> None:
+def _tell_line(line: str) -> None:
+    """A line that stays, above the one that shows progress."""
+    click.echo(f"\r\x1b[2K{line}" if sys.stderr.isatty() else line, err=True)
+
+
+@contextlib.contextmanager
+def _tidily() -> Iterator[None]:
     """Clean up when asked to end, as by Ctrl-C; what a kill leaves behind, the next run sweeps."""
 
     def end(number: int, frame: object) -> NoReturn:
         raise SystemExit(_TERMINATED)
 
-    signal.signal(signal.SIGTERM, end)
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -21,9 +21,9 @@ LIBRARIES = {
     "cudnn": "libcudnn",
     "nccl": "libnccl",
 }
-_FILE = re.compile(
-    r"(lib[A-Za-z]+(?:_[a-z_]+)?(?:Lt|Mg|XLt)?)(?:-[0-9a-f]{8})?\.so(?:\.([\d.]+))?$"
-)
+_PARTS = {"libcublasLt": "cublas", "libcusolverMg": "cusolver", "libcufftw": "cufft"}
+"""Files of a library that are called otherwise. libcusparseLt is a library of its own."""
+_FILE = re.compile(r"(lib\w+?)(?:-[0-9a-f]{8})?\.so(?:\.[\d.]+)?$")
 
 
 def default_sites() -> list[str]:
@@ -43,9 +43,9 @@ def family_of(name: str) -> str | None:
     if stem is None:
         return None
     for family, own in LIBRARIES.items():
-        if stem in (own, f"{own}Lt", f"{own}Mg", f"{own}w") or stem.startswith(f"{own}_"):
+        if stem == own or stem.startswith(f"{own}_"):
             return family
-    return None
+    return _PARTS.get(stem)
 
 
 def mapped(maps: str = "/proc/self/maps") -> list[str]:

@@ -1,0 +1,128 @@
+"""As much of torch as the kernels use, on the first numbers of each tensor."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+from types import SimpleNamespace
+
+from few import Few, randoms, spoilt, wrong
+
+from . import nn as nn
+
+__version__ = "9.9.9"
+wrong("import torch")
+version = SimpleNamespace(cuda=None if os.environ.get("FAKE") == "cpu" else "12.8")
+float64, float32, float16, bfloat16 = "float64", "float32", "float16", "bfloat16"
+bool = "bool"
+contiguous_format = channels_last = channels_last_3d = None
+backends = SimpleNamespace(
+    cudnn=SimpleNamespace(is_available=lambda: True, version=lambda: 90501, allow_tf32=False),
+    cuda=SimpleNamespace(matmul=SimpleNamespace(allow_tf32=False)),
+)
+cuda = SimpleNamespace(
+    get_device_name=lambda number: "Card of a test",
+    synchronize=lambda: None,
+    device_count=lambda: int(os.environ.get("FAKE_CARDS", "1")),
+    set_device=lambda number: None,
+    mem_get_info=lambda: (int(os.environ.get("FAKE_FREE", 1 << 40)), 1 << 40),
+)
+
+
+class Tensor(Few):
+    def like(self, values, shape=None):
+        return Tensor(self.shape if shape is None else shape, values, self.device)
+
+    def to(self, *args, device=None, dtype=None):
+        places = [arg for arg in (*args, device) if str(arg).startswith(("cuda", "cpu"))]
+        return Tensor(self.shape, self.values, places[0] if places else self.device)
+
+    def cpu(self):
+        return self.to("cpu")
+
+    def _same(self, *args, **kwargs):
+        return self
+
+    double = detach = requires_grad_ = contiguous = transpose = masked_fill = triu = _same
+
+    def __matmul__(self, other):
+        return self.like(other.values, other.shape)
+
+    def sum(self, axis=None):
+        if axis is None:
+            return self.like([sum(self.values)], ())
+        return self.like(self.values, self.shape[:-1])
+
+
+def _tensor(few, device="cpu"):
+    return Tensor(few.shape, few.values, device)
+
+
+def manual_seed(number):
+    random.seed(number)
+
+
+def randn(*shape):
+    return _tensor(randoms(shape[0] if isinstance(shape[0], tuple) else shape))
+
+
+def zeros(*shape, device="cpu"):
+    if device == "cuda":
+        wrong("card")
+    return Tensor(shape, [0.0] * 8, device)
+
+
+def ones(*shape, dtype=None):
+    return Tensor(shape, [1.0] * 8)
+
+
+def arange(count, device="cpu"):
+    return Tensor((count,), range(min(count, 8)), device)
+
+
+def equal(a, b):
+    return a.shape == b.shape and a.values == b.values
+
+
+def sin(x):
+    return x.like(map(math.sin, x.values))
+
+
+def exp(x):
+    return x.like(map(math.exp, x.values))
+
+
+def softmax(x, axis):
+    return x
+
+
+def compile(function):
+    return lambda *args: spoilt(function(*args), "compile")
+
+
+def save(state, file):
+    kept = {**state, "weight": [state["weight"].shape, state["weight"].values]}
+    with open(file, "w") as opened:
+        json.dump(kept, opened)
+
+
+def load(file, map_location):
+    with open(file) as opened:
+        state = json.load(opened)
+    shape, values = state["weight"]
+    weight = spoilt(Tensor(shape, values, map_location), "checkpoint")
+    return {**state, "weight": weight}
+
+
+def _grad(y, inputs, grown):
+    return tuple(
+        spoilt(x * 0.5 + grown.mean().item(), "gradient")
+        if x.device == "cuda"
+        else x * 0.5 + grown.mean().item()
+        for x in inputs
+    )
+
+
+autograd = SimpleNamespace(grad=_grad)

@@ -1,0 +1,56 @@
+"""Collectives of ranks that know, by the kernel's own rule, what the others would bring."""
+
+from __future__ import annotations
+
+from few import spoilt, wrong
+
+_group = {}
+
+
+def init_process_group(backend, init_method, rank, world_size, timeout):
+    _group.update(rank=rank, ranks=world_size)
+    wrong(f"rank {rank}")
+
+
+def destroy_process_group():
+    _group.clear()
+
+
+def get_rank():
+    return _group["rank"]
+
+
+def get_world_size():
+    return _group["ranks"]
+
+
+def barrier():
+    pass
+
+
+def _counting(tensor):
+    return (tensor - get_rank()).values
+
+
+def all_reduce(tensor):
+    ranks = get_world_size()
+    summed = [c * ranks + ranks * (ranks - 1) // 2 for c in _counting(tensor)]
+    tensor.values = spoilt(tensor.like(summed), "all-reduce").values
+
+
+def all_gather(parts, tensor):
+    for rank, part in enumerate(parts):
+        part.values = [c + rank for c in _counting(tensor)]
+    parts[-1].values = spoilt(parts[-1], "all-gather").values
+
+
+def reduce_scatter(tensor, parts):
+    ranks, rank = get_world_size(), get_rank()
+    own = [value - rank - rank for value in parts[rank].values]
+    summed = [c * ranks + ranks * (ranks - 1) // 2 + ranks * rank for c in own]
+    tensor.values = spoilt(tensor.like(summed), "reduce-scatter").values
+
+
+def broadcast(tensor, src):
+    sent = [c % 251 + 7 for c in range(len(tensor.values))]
+    tensor.values = spoilt(tensor.like(sent), "broadcast").values

@@ -1,0 +1,344 @@
+"""The whole of it: a lock installed for real, from an index, and proven stage by stage."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from stackfix.cli.main import main
+from stackfix.report.json import schema
+from tests.conftest import recorded_index
+from tests.registry.server import Index
+from tests.resolver.validate.libraries import build, needs_compiler
+from tests.resolver.validate.stack import PYPROJECT, TORCH, SmallStack, make_project
+from tests.resolver.validate.test_process import gone
+
+pytestmark = needs_compiler
+CARD = ("--target", "RTX 5090")
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallStack]:
+    with recorded_index(tmp_path, monkeypatch, recordings=tmp_path / "no recordings") as index:
+        yield _small(index, tmp_path, monkeypatch)
+
+
+def _small(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallStack:
+    monkeypatch.setenv("UV_PYTHON", sys.executable)
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    return SmallStack(index, tmp_path / "built")
+
+
+@pytest.fixture
+def project(small: SmallStack, tmp_path: Path) -> Path:
+    return make_project(tmp_path / "small")
+
+
+def content(folder: Path) -> dict[str, str]:
+    """Every file of a folder with its digest."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def report(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
+    """The JSON of a run that ends with `code`."""
+    found = main(["validate", "--format", "json", *arguments])
+    captured = capsys.readouterr()
+    assert found == code, captured.out + captured.err
+    document: dict[str, Any] = json.loads(captured.out)
+    jsonschema.validate(document, schema("validation-1"))
+    return document
+
+
+def outcomes(document: dict[str, Any]) -> dict[str, str]:
+    return {stage["name"]: stage["outcome"] for stage in document["stages"]}
+
+
+def stage(document: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(stage for stage in document["stages"] if stage["name"] == name)
+
+
+def leftovers(tmp_path: Path) -> list[str]:
+    return [path.name for path in (tmp_path / "cache/stackfix/validate").glob("*")]
+
+
+def test_a_sound_stack_passes_what_runs_without_a_card(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = content(project)
+    document = report(capsys, "--project", str(project), *CARD)
+    assert outcomes(document) == {
+        "install": "passed",
+        "code": "passed",
+        "versions": "passed",
+        "import-torch": "passed",
+        "libraries": "passed",
+        "conv": "skipped",
+        "attention": "skipped",
+        "nccl": "skipped",
+        "compiled": "skipped",
+        "jax-conv": "skipped",
+        "jax-collectives": "skipped",
+    }
+    assert stage(document, "conv")["reason"] == "this machine shows no NVIDIA card"
+    assert stage(document, "jax-conv")["reason"] == "jax is not installed"
+    assert document["ran_on_a_card"] is False
+    libraries = {c["name"]: c["detail"] for c in stage(document, "libraries")["checks"]}
+    assert libraries["cudnn"].startswith("9.5.1 from ")
+    assert libraries["cudnn"].endswith("nvidia/cudnn/lib/libcudnn.so.9")
+    assert "leftpad" not in document["environment"]["packages"]
+    assert content(project) == before
+    assert leftovers(tmp_path) == []
+
+
+def test_the_text_names_what_is_not_proven(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", "--project", str(project), *CARD]) == 0
+    captured = capsys.readouterr()
+    assert "3 packages, up to " in captured.err
+    assert "✓ passed what could run: 5 stages" in captured.out
+    assert "not proven: cuDNN convolutions (torch), attention (torch)" in captured.out
+    assert "nothing ran on a card" in captured.out
+
+
+def test_without_a_card_require_gpu_is_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--project", str(project), "--require-gpu", "--quick"]) == 1
+    assert "no stage passed on a card" in capsys.readouterr().err
+
+
+def test_code_that_lacks_the_card_fails(
+    small: SmallStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.cudnn("9.1.0.70", tells=90100, cards="sm_80 sm_90")
+    small.torch("2.6.0", needs=["nvidia-cudnn-cu12==9.1.0.70", "nvidia-nccl-cu12==2.26.2"])
+    project = make_project(tmp_path / "old", PYPROJECT.replace("2.7.1", "2.6.0"))
+    document = report(capsys, "--project", str(project), *CARD, code=1)
+    assert outcomes(document)["code"] == "failed"
+    assert "nvidia-cudnn-cu12 9.1.0.70" in stage(document, "code")["reason"]
+    assert outcomes(document)["import-torch"] == "passed"
+
+
+def test_a_wheel_that_holds_another_version_than_it_says_fails(
+    small: SmallStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.cudnn("9.8.0.87", tells=90501)
+    small.torch("2.8.0", needs=["nvidia-cudnn-cu12==9.8.0.87", "nvidia-nccl-cu12==2.26.2"])
+    project = make_project(tmp_path / "other", PYPROJECT.replace("2.7.1", "2.8.0"))
+    document = report(capsys, "--project", str(project), *CARD, code=1)
+    assert outcomes(document)["versions"] == "failed"
+    assert "is 9.5.1, the lock has 9.8.0.87" in stage(document, "versions")["reason"]
+    assert outcomes(document)["libraries"] == "failed"
+
+
+def test_a_system_copy_in_ld_library_path_fails(
+    project: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    system = build(tmp_path / "system/libcudnn.so.9", 80907)
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(system.parent))
+    document = report(capsys, "--project", str(project), *CARD, code=1)
+    assert outcomes(document)["libraries"] == "failed"
+    assert "libcudnn.so.9" in stage(document, "libraries")["reason"]
+
+
+def _broken(small: SmallStack, tmp_path: Path, code: str) -> Path:
+    needs = ["nvidia-cudnn-cu12==9.5.1.17", "nvidia-nccl-cu12==2.26.2"]
+    small.torch("2.7.0", needs=needs, code=code)
+    return make_project(tmp_path / "broken", PYPROJECT.replace("2.7.1", "2.7.0"))
+
+
+def test_an_import_that_crashes_is_a_result_and_stops_nothing(
+    small: SmallStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = (
+        "import os, signal\nprint('last words', flush=True)\nos.kill(os.getpid(), signal.SIGSEGV)\n"
+    )
+    project = _broken(small, tmp_path, code)
+    document = report(capsys, "--project", str(project), *CARD, code=1)
+    crashed = stage(document, "import-torch")
+    assert crashed["reason"].startswith("crashed with SIGSEGV")
+    assert crashed["ending"]["signal"] == "SIGSEGV"
+    assert "last words" in crashed["log"]
+    assert outcomes(document)["code"] == "passed"
+    assert outcomes(document)["conv"] == "skipped"
+
+
+def test_an_import_that_hangs_ends_at_the_limit(
+    small: SmallStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = _broken(small, tmp_path, "import time\ntime.sleep(600)\n")
+    document = report(capsys, "--project", str(project), "--timeout", "2", code=1)
+    assert stage(document, "import-torch")["reason"].startswith("hung: not done after 2 s")
+    assert stage(document, "import-torch")["ending"]["limit"] == "time"
+
+
+def test_a_missing_library_fails_the_import(
+    small: SmallStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = _broken(small, tmp_path, TORCH.replace("libnccl.so.2", "libnccl.so.3"))
+    document = report(capsys, "--project", str(project), *CARD, code=1)
+    failed = stage(document, "import-torch")
+    assert "libnccl.so.3" in failed["reason"]
+    assert "cannot open shared object file" in failed["reason"]
+    assert "Traceback" in failed["log"]
+
+
+def test_an_installation_that_fails_is_a_result(
+    small: SmallStack, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.index.refuses = 503
+    document = report(capsys, "--project", str(project), *CARD, code=1)
+    assert outcomes(document) == {"install": "failed"}
+    assert "uv could not install it" in stage(document, "install")["reason"]
+    assert document["environment"] is None
+
+
+def test_too_little_disk_is_told_before_anything_is_fetched(
+    small: SmallStack,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    real = shutil.disk_usage
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: real(place)._replace(free=512 << 20))
+    small.index.asked.clear()
+    document = report(capsys, "--project", str(project), *CARD, code=1)
+    assert "3 packages need about" in stage(document, "install")["reason"]
+    assert not [path for path in small.index.asked if path.endswith(".whl")]
+
+
+def test_a_kept_environment_is_taken_again(
+    small: SmallStack, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = report(capsys, "--project", str(project), "--keep", "--quick")
+    kept = Path(first["environment"]["kept"])
+    assert (kept / "venv/bin/python").exists()
+    small.index.refuses = 503
+    again = report(capsys, "--project", str(project), "--reuse", "--quick")
+    assert again["environment"]["kept"] == str(kept)
+    assert outcomes(again)["install"] == "passed"
+
+
+def test_what_the_stack_does_not_need_comes_with_all(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = report(capsys, "--project", str(project), "--all", "--keep", "--quick")
+    site = next(Path(document["environment"]["kept"]).glob("venv/lib/python*/site-packages"))
+    assert (site / "leftpad.py").exists()
+
+
+def test_an_existing_environment_is_compared_with_the_lock(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = report(capsys, "--project", str(project), "--keep", "--quick")["environment"]
+    arguments = ("--project", str(project), "--python", kept["python"], *CARD)
+    document = report(capsys, *arguments)
+    assert outcomes(document)["install"] == "skipped"
+    assert outcomes(document)["lock"] == "passed"
+    assert document["environment"]["scratch"] is False
+    site = next(Path(kept["kept"]).glob("venv/lib/python*/site-packages"))
+    (site / "nvidia_nccl_cu12-2.26.2.dist-info").rename(site / "nvidia_nccl_cu12-2.27.3.dist-info")
+    info = site / "nvidia_nccl_cu12-2.27.3.dist-info/METADATA"
+    info.write_text(info.read_text().replace("2.26.2", "2.27.3"))
+    document = report(capsys, *arguments, code=1)
+    assert stage(document, "lock")["reason"] == (
+        "nvidia-nccl-cu12: 2.27.3 is installed, the lock has 2.26.2"
+    )
+
+
+def test_an_environment_needs_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = report(capsys, "--python", sys.executable, "--quick")
+    assert document["project"] is None
+    assert outcomes(document)["import"] == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--python", "none"), "none: expected a Python interpreter or the folder"),
+        (("--python", "/bin/false"), "/bin/false: expected a Python 3.9 or newer that runs"),
+        (("--python", sys.executable, "--keep"), "--keep is about a scratch environment"),
+        (("--plan", "none"), "none/plan.json: expected a readable file"),
+        (("--extra", "none"), "none"),
+    ],
+)
+def test_bad_input_is_one_line(
+    arguments: tuple[str, ...],
+    error: str,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(project)
+    assert main(["validate", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert error in told
+    assert told.count("\n") == 1
+
+
+def _started(project: Path) -> subprocess.Popen[bytes]:
+    """A run that sits in an import."""
+    command = [sys.executable, "-m", "stackfix", "validate", "--project", str(project), *CARD]
+    return subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ)
+    )
+
+
+def _wait_for(file: Path) -> int:
+    deadline = time.monotonic() + 60
+    while not file.exists() or not file.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return int(file.read_text())
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+)
+def test_an_interrupted_run_leaves_no_process_and_the_next_one_no_folder(
+    number: int,
+    code: int,
+    small: SmallStack,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pid = tmp_path / "pid"
+    project = _broken(
+        small,
+        tmp_path,
+        f"import os, time\nopen({str(pid)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n",
+    )
+    run = _started(project)
+    try:
+        stuck = _wait_for(pid)
+        run.send_signal(number)
+        assert run.wait(20) == code
+    finally:
+        run.kill()
+        run.wait()
+    assert gone(stuck)
+    if number == signal.SIGKILL:
+        assert len([name for name in leftovers(tmp_path) if not name.endswith(".lock")]) == 1
+        report(capsys, "--project", str(project), "--timeout", "1", "--quick", code=1)
+    assert leftovers(tmp_path) == []
