@@ -17,6 +17,20 @@ from tests.lockfiles.shapes import HEAD, by_uv, locked, metadata, project, versi
 from tests.registry.server import Index
 
 PINS = {"six": "1.17.0"}
+BUILD = '[build-system]\nrequires = []\nbuild-backend = "b"\nbackend-path = ["."]\n'
+BACKEND = """\
+from pathlib import Path
+
+def get_requires_for_build_{kind}(config_settings=None):
+    return []
+
+def prepare_metadata_for_build_{kind}(directory, config_settings=None):
+    folder = Path(directory, "{name}-3.dist-info")
+    folder.mkdir()
+    text = "Metadata-Version: 2.1\\nName: {name}\\nVersion: 3\\nRequires-Dist: six"
+    (folder / "METADATA").write_text(text)
+    return folder.name
+"""
 UPGRADE = ("--upgrade-package", "six==1.17.0")
 
 
@@ -96,6 +110,36 @@ def test_wheels_and_folders_inside_and_outside_the_root(index: Index, work: Path
     assert names(like_uv(made)) == {"root", "inner", "outer", "near", "six"}
 
 
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("by_url", [False, True], ids=["source", "url"])
+def test_a_folder_by_absolute_path(
+    index: Index,
+    work: Path,
+    dynamic: bool,
+    by_url: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """uv reads it where it is, where it may not be built."""
+    folder = work.parent / "away"
+    text = package("away")
+    if dynamic:
+        text = HEAD.replace("root", "away").replace('version = "1"', 'dynamic = ["version"]')
+        text = text.replace('"version"]', '"version", "dependencies"]') + BUILD
+        folder.mkdir(parents=True)
+        (folder / "b.py").write_text(BACKEND.format(kind="wheel", name="away"))
+    files = {"../away/pyproject.toml": text}
+    asked = f'"away @ file://{folder}"' if by_url else '"away"'
+    sources = "" if by_url else f'[tool.uv.sources]\naway = {{ path = "{folder}" }}\n'
+    made = old_six(work, asked, sources, files)
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cold"))
+    found = like_uv(made)
+    assert found.named("away")[0].source.value == str(folder)
+    assert [one.raw for one in found.named("away")] == [
+        one.raw for one in made.read_lock().named("away")
+    ]
+
+
 def test_an_sdist_by_path_is_not_built(index: Index, work: Path) -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
@@ -159,18 +203,19 @@ def test_a_workspace_without_a_root_project(index: Index, work: Path) -> None:
 def test_dynamic_version_and_dependencies_stand_as_the_lock_has_them(
     index: Index, work: Path
 ) -> None:
-    build = '[build-system]\nrequires = []\nbuild-backend = "b"\nbackend-path = ["."]\n'
-    backend = (
-        "from pathlib import Path\n"
-        "def get_requires_for_build_editable(c=None): return []\n"
-        "def prepare_metadata_for_build_editable(d, c=None):\n"
-        "    folder = Path(d, 'root-3.dist-info'); folder.mkdir()\n"
-        "    text = 'Metadata-Version: 2.1\\nName: root\\nVersion: 3\\nRequires-Dist: six'\n"
-        "    (folder / 'METADATA').write_text(text); return folder.name\n"
-    )
-    dynamic = HEAD.replace('version = "1"', 'dynamic = ["version", "dependencies"]') + build
+    dynamic = HEAD.replace('version = "1"', 'dynamic = ["version", "dependencies"]') + BUILD
     limit = '[tool.uv]\nconstraint-dependencies = ["six==1.15.0"]\n'
-    locked(project(work, "", "", {"pyproject.toml": dynamic + limit, "b.py": backend}))
+    locked(
+        project(
+            work,
+            "",
+            "",
+            {
+                "pyproject.toml": dynamic + limit,
+                "b.py": BACKEND.format(kind="editable", name="root"),
+            },
+        )
+    )
     (work / "pyproject.toml").write_text(dynamic)
     (root,) = like_uv(Project.find(work)).named("root")
     assert root.version is None

@@ -108,7 +108,7 @@ def relock(
             offline=offline,
             progress=progress,
         )
-        entries = known(lock) if lock else ()
+        entries = known(lock, copy.dynamic) if lock else ()
         if within:
             with asked_within(copy, project, within, asked):
                 injected = _lock(run, entries, offline)

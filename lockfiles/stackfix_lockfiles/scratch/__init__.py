@@ -41,6 +41,8 @@ class Scratch:
     """Local packages with a dynamic version: the lock has no `version` line for them."""
     unknown: frozenset[str]
     """Local packages whose dependencies only a build could tell, and no lock recorded."""
+    dynamic: frozenset[str]
+    """Local packages that only a build could describe, and the copy describes by the old lock."""
     settings: Path
     """The file, inside the copy, from which uv takes its settings."""
     settings_prefix: tuple[str, ...]
@@ -133,6 +135,7 @@ def _build(
         origin=common,
         unversioned=frozenset(static.name for static in statics if static.unversioned),
         unknown=frozenset(static.name for static in statics if static.unknown),
+        dynamic=frozenset(static.name for static in statics if static.dynamic),
         settings=settings,
         settings_prefix=() if settings.name == "uv.toml" else ("tool", "uv"),
         lock=root / "uv.lock",

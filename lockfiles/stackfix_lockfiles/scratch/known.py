@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stackfix_lockfiles.lock import Lock
@@ -40,16 +40,27 @@ class Known:
         return table
 
 
-def known(lock: Lock) -> tuple[Known, ...]:
+STAND_IN = "0.0.0"
+"""Version of a folder whose own is dynamic; the lock does not keep it."""
+
+
+def known(lock: Lock, dynamic: Collection[str] = ()) -> tuple[Known, ...]:
     """One entry for each git, URL, archive-by-path and sdist-only package of the lock.
+
+    And one for each of the `dynamic` local packages that the project names by an absolute path: uv
+    reads those where they are, not in the scratch copy.
 
     Several packages may share name and version (one commit for each fork): uv takes one entry for
     them, so theirs are united.
     """
     found: dict[tuple[str, str], Known] = {}
     for package in lock.packages:
-        if package.version is None or not _needs_reading(package):
+        absolute = package.name in dynamic and package.source.value.startswith(("/", "file:"))
+        if absolute and package.source.is_local:
+            package = replace(package, version=package.version or STAND_IN)
+        elif package.version is None or not _needs_reading(package):
             continue
+        assert package.version is not None
         entry = _entry(package, package.version)
         key = (entry.name, entry.version)
         found[key] = _united(found[key], entry) if key in found else entry

@@ -11,12 +11,11 @@ from packaging.utils import canonicalize_name
 from stackfix_lockfiles import _toml
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.packages import LockedPackage, SourceKind
+from stackfix_lockfiles.scratch.known import STAND_IN
 from stackfix_lockfiles.scratch.written import written
 
 __all__ = ["Static", "make_static"]
 
-_STAND_IN = "0.0.0"
-"""Version of a package whose own is dynamic; the lock does not keep it."""
 _READ_BY_UV = ("version", "dependencies", "optional-dependencies", "requires-python")
 
 
@@ -30,6 +29,8 @@ class Static:
     """Whether the version is a stand-in that must not stay in the lock."""
     unknown: bool
     """Whether dependencies are dynamic and no lock recorded them."""
+    dynamic: bool = True
+    """Whether anything in it was dynamic, so that uv would build the package itself."""
 
 
 def make_static(
@@ -54,10 +55,10 @@ def make_static(
     dynamic = project.get("dynamic", [])
     needed = [key for key in _READ_BY_UV if key in dynamic] if isinstance(dynamic, list) else []
     if not needed:
-        return Static(name=name, data=data, unversioned=False, unknown=False)
+        return Static(name=name, data=data, unversioned=False, unknown=False, dynamic=False)
     project["dynamic"] = [key for key in dynamic if key not in needed]
     if "version" in needed:
-        project["version"] = (entry.version if entry else None) or _STAND_IN
+        project["version"] = (entry.version if entry else None) or STAND_IN
     if "requires-python" in needed and lock is not None:
         project["requires-python"] = lock.requires_python
     unknown = False
@@ -74,8 +75,10 @@ def _from_lock(document: dict[str, Any], data: bytes, entry: LockedPackage | Non
     """A folder with a setup.py only, or with another tool's tables: all comes from the lock."""
     if entry is None or entry.is_member:
         # A workspace root may have no project; anything else uv must refuse by itself.
-        return Static(name="", data=data, unversioned=False, unknown=False) if data else None
-    project: dict[str, Any] = {"name": entry.name, "version": entry.version or _STAND_IN}
+        if not data:
+            return None
+        return Static(name="", data=data, unversioned=False, unknown=False, dynamic=False)
+    project: dict[str, Any] = {"name": entry.name, "version": entry.version or STAND_IN}
     document["project"] = project
     if entry.source.kind is not SourceKind.VIRTUAL:
         document.setdefault("build-system", {"requires": ["setuptools"]})
