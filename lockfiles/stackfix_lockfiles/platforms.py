@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from packaging import tags
-
 from stackfix_lockfiles.packages import LockedFile, LockedPackage
 
 __all__ = ["PLATFORMS", "Platform", "python_minor"]
@@ -159,22 +157,39 @@ def python_minor(python: str) -> tuple[int, int]:
 @lru_cache(maxsize=64)
 def _ranks(platform: Platform, minor: tuple[int, int]) -> Mapping[tuple[str, str, str], int]:
     """Return interpreter, ABI and platform of each compatible tag, with its place (0 is best)."""
-    interpreter = f"cp{minor[0]}{minor[1]}"
-    names = list(_platform_tags(platform))
-    compatible = [
-        *tags.cpython_tags(minor, abis=[interpreter], platforms=names),
-        *tags.compatible_tags(minor, interpreter, names),
-    ]
     ranks: dict[tuple[str, str, str], int] = {}
-    for place, tag in enumerate(compatible):
-        ranks.setdefault((tag.interpreter, tag.abi, tag.platform), place)
+    for place, tag in enumerate(_compatible(minor, tuple(_platform_tags(platform)))):
+        ranks.setdefault(tag, place)
     return ranks
+
+
+def _compatible(
+    minor: tuple[int, int], platforms: tuple[str, ...]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield what `packaging.tags` calls `cpython_tags` and `compatible_tags`, the best first.
+
+    A check asks for them in every run, and making a thousand tags as objects takes it 3 ms.
+    """
+    major, number = minor
+    interpreter = f"cp{major}{number}"
+    for abi in (interpreter, "abi3", "none"):
+        yield from ((interpreter, abi, name) for name in platforms)
+    for older in range(number - 1, 1, -1):
+        yield from ((f"cp{major}{older}", "abi3", name) for name in platforms)
+    versions = [f"py{major}{number}", f"py{major}"]
+    versions += [f"py{major}{older}" for older in range(number - 1, -1, -1)]
+    for version in versions:
+        yield from ((version, "none", name) for name in platforms)
+    yield interpreter, "none", "any"
+    yield from ((version, "none", "any") for version in versions)
 
 
 def _platform_tags(platform: Platform) -> Iterator[str]:
     if platform.sys_platform == "win32":
         yield "win_amd64"
     elif platform.sys_platform == "darwin":
+        from packaging import tags
+
         yield from tags.mac_platforms(_NEWEST_MACOS, "arm64")
     else:
         machine = platform.platform_machine

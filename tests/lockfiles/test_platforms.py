@@ -3,10 +3,17 @@ import platform
 import sys
 
 import pytest
+from packaging import tags
 from packaging.tags import sys_tags
 
 from stackfix_lockfiles.lock import Lock, LockedPackage
-from stackfix_lockfiles.platforms import PLATFORMS, Platform, python_minor
+from stackfix_lockfiles.platforms import (
+    PLATFORMS,
+    Platform,
+    _compatible,
+    _platform_tags,
+    python_minor,
+)
 from tests.lockfiles.samples import OPENPI, lock, package
 
 LINUX = PLATFORMS["linux_x86_64"]
@@ -129,3 +136,17 @@ def test_agrees_with_the_tags_of_the_running_interpreter() -> None:
 def test_refuses_what_is_no_python_version(text: str) -> None:
     with pytest.raises(ValueError, match="expected a Python version"):
         python_minor(text)
+
+
+@pytest.mark.parametrize("minor", [(3, 8), (3, 11), (3, 14)])
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_tags_and_their_order_are_those_of_packaging(name: str, minor: tuple[int, int]) -> None:
+    platforms = tuple(_platform_tags(PLATFORMS[name]))
+    interpreter = f"cp{minor[0]}{minor[1]}"
+    theirs = [
+        *tags.cpython_tags(minor, abis=[interpreter], platforms=platforms),
+        *tags.compatible_tags(minor, interpreter, platforms),
+    ]
+    assert list(_compatible(minor, platforms)) == [
+        (tag.interpreter, tag.abi, tag.platform) for tag in theirs
+    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 
 from stackfix.check.result import Checked, Hit
@@ -86,15 +85,16 @@ class _Text:
         yield f"{clean(summary(totals))}\n"
 
     def _wrapped(self, text: str, mark: str, style: str = "") -> Iterator[str]:
-        lines = textwrap.wrap(
-            clean(" ".join(text.split())),
-            _WIDTH - len(mark),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for number, line in enumerate(lines or [""]):
-            start = mark if number == 0 else " " * len(mark)
-            yield self._paint(style, start + line) + "\n"
+        blank = " " * len(mark)
+        line = mark
+        empty = True
+        for word in clean(text).split():
+            if not empty and len(line) + 1 + len(word) > _WIDTH:
+                yield self._paint(style, line) + "\n"
+                line, empty = blank, True
+            line += word if empty else f" {word}"
+            empty = False
+        yield self._paint(style, line) + "\n"
 
     def _paint(self, style: str, text: str) -> str:
         if not self._colour or style not in _COLOURS:
