@@ -1,32 +1,33 @@
 """The little of an ELF file that measuring needs: its sections and what it asks the loader for.
 
-Every size and offset is checked against the file before use, so that a hostile file costs no more
-than its headers.
+pyelftools reads the format; it is lent a stream that gives out so many bytes and no more, so that
+a hostile file (a table of millions of sections, a name without an end) costs a bounded amount.
 """
 
 from __future__ import annotations
 
+import io
 import mmap
-import struct
 from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from stackfix_knowledge.measure.errors import MeasureError
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
 
 __all__ = ["Elf", "Section", "is_elf", "read_elf"]
 
 _MOST_SECTIONS = 20_000
 _MOST_NEEDED = 1_000
 _LONGEST_NAME = 4_096
+_MOST_BYTES = 32 << 20
+"""What reading headers, tables and names may take; real libraries need some tens of kilobytes."""
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_DYNAMIC = struct.Struct("<qQ")
-_MAGIC = b"\x7fELF"
-_SIXTY_FOUR_BIT_LITTLE_ENDIAN = b"\x02\x01"
-_SHT_DYNAMIC, _SHT_NOBITS = 6, 8
+_START = b"\x7fELF\x02\x01"
+"""64 bit, little endian."""
 _SHF_EXECINSTR = 4
-_DT_NULL, _DT_NEEDED, _DT_SONAME = 0, 1, 14
-_MACHINES = {62: "x86_64", 183: "aarch64"}
+_MACHINES = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}
 
 Buffer = bytes | mmap.mmap
 
@@ -68,69 +69,96 @@ class Elf:
 
 def is_elf(start: bytes) -> bool:
     """Whether a file that starts so is an ELF file that :func:`read_elf` reads."""
-    return start[:4] == _MAGIC and start[4:6] == _SIXTY_FOUR_BIT_LITTLE_ENDIAN
+    return start[: len(_START)] == _START
 
 
 def read_elf(data: Buffer, *, name: str) -> Elf:
-    """Read a 64-bit little-endian ELF file; ``name`` is what errors call it."""
-    if len(data) < _HEADER.size or not is_elf(data[:6]):
+    """Read a 64-bit little-endian ELF file; ``name`` is what errors call it.
+
+    Raises MeasureError for a file that is none, is cut off, or asks for too much.
+    """
+    from elftools.elf.elffile import ELFFile
+
+    if not is_elf(data[: len(_START)]):
         raise MeasureError(name, None, "a 64-bit little-endian ELF file")
-    header = _HEADER.unpack_from(data)
-    machine, table, entry_size, count, names_index = header[2], header[6], *header[11:14]
-    rows = _section_rows(data, name, table, entry_size, count)
-    names = rows[names_index] if names_index < len(rows) else None
-    sections, dynamic = [], None
-    for row in rows:
-        _, kind, flags, _, offset, size, link, *_ = row
-        size = 0 if kind == _SHT_NOBITS else size
-        if size and offset + size > len(data):
+    try:
+        elf = ELFFile(cast("IO[bytes]", _Metered(data, name)))
+        if elf.num_sections() > _MOST_SECTIONS:
+            raise MeasureError(name, "file header", f"at most {_MOST_SECTIONS:,} sections")
+        return _read(elf, len(data), name)
+    except MeasureError:
+        raise
+    except Exception as error:
+        # pyelftools raises whatever a broken field leads to; each of them means the same here.
+        what = f"a 64-bit little-endian ELF file with whole tables ({type(error).__name__})"
+        raise MeasureError(name, None, what) from None
+
+
+def _read(elf: ELFFile, size_of_file: int, name: str) -> Elf:
+    sections: list[Section] = []
+    needed: tuple[str, ...] = ()
+    soname = None
+    for section in elf.iter_sections():
+        size = 0 if section["sh_type"] == "SHT_NOBITS" else section["sh_size"]
+        offset = section["sh_offset"]
+        if size and offset + size > size_of_file:
             raise MeasureError(name, "section table", "sections that end within the file")
-        if names is not None:
-            name_of_it = _text(data, names, row[0])
-            sections.append(Section(name_of_it, offset, size, bool(flags & _SHF_EXECINSTR)))
-        if kind == _SHT_DYNAMIC and dynamic is None and link < len(rows):
-            dynamic = (offset, size, rows[link])
-    needed, soname = _dynamic(data, name, *dynamic) if dynamic else ((), None)
+        executable = bool(section["sh_flags"] & _SHF_EXECINSTR)
+        sections.append(Section(section.name[:_LONGEST_NAME], offset, size, executable))
+        if section["sh_type"] == "SHT_DYNAMIC" and not needed:
+            needed, soname = _dynamic(section, name)
     return Elf(
-        machine=_MACHINES.get(machine), sections=tuple(sections), needed=needed, soname=soname
+        machine=_MACHINES.get(elf["e_machine"]),
+        sections=tuple(sections),
+        needed=needed,
+        soname=soname,
     )
 
 
-def _section_rows(
-    data: Buffer, name: str, table: int, entry_size: int, count: int
-) -> list[tuple[int, ...]]:
-    if count == 0:
-        return []
-    if entry_size != _SECTION.size or count > _MOST_SECTIONS:
-        raise MeasureError(name, "file header", f"at most {_MOST_SECTIONS:,} sections of 64 bytes")
-    if table + count * entry_size > len(data):
-        raise MeasureError(name, "file header", "a section table that ends within the file")
-    return [_SECTION.unpack_from(data, table + index * entry_size) for index in range(count)]
-
-
-def _dynamic(
-    data: Buffer, name: str, offset: int, size: int, strings: tuple[int, ...]
-) -> tuple[tuple[str, ...], str | None]:
+def _dynamic(section: Any, name: str) -> tuple[tuple[str, ...], str | None]:
+    """DT_NEEDED and DT_SONAME of a DynamicSection (its tags have no types for what they hold)."""
     needed: list[str] = []
     soname = None
-    for position in range(offset, offset + size - _DYNAMIC.size + 1, _DYNAMIC.size):
-        tag, value = _DYNAMIC.unpack_from(data, position)
-        if tag == _DT_NULL:
-            break
-        if tag == _DT_NEEDED:
-            needed.append(_text(data, strings, value))
-        elif tag == _DT_SONAME:
-            soname = _text(data, strings, value)
+    for tag in section.iter_tags():
+        if tag.entry.d_tag == "DT_NEEDED":
+            needed.append(tag.needed[:_LONGEST_NAME])
+        elif tag.entry.d_tag == "DT_SONAME":
+            soname = tag.soname[:_LONGEST_NAME]
         if len(needed) > _MOST_NEEDED:
             raise MeasureError(name, "dynamic section", f"at most {_MOST_NEEDED:,} libraries")
     return tuple(needed), soname
 
 
-def _text(data: Buffer, strings: tuple[int, ...], index: int) -> str:
-    """The text at an index of a string section; empty where it leads out of it."""
-    offset, size = strings[4], strings[5]
-    start, end = offset + index, min(offset + size, len(data))
-    if index >= size or start >= end:
-        return ""
-    stop = data.find(b"\0", start, min(end, start + _LONGEST_NAME))
-    return data[start : stop if stop >= 0 else start].decode("utf-8", "replace")
+class _Metered(io.RawIOBase):
+    """A file in memory that may be read up to a total of bytes, whatever is asked for."""
+
+    def __init__(self, data: Buffer, name: str) -> None:
+        super().__init__()
+        self._data = data
+        self._name = name
+        self._place = 0
+        self._left = _MOST_BYTES
+
+    def read(self, size: int = -1) -> bytes:
+        end = len(self._data) if size < 0 else min(self._place + size, len(self._data))
+        taken = max(0, end - self._place)
+        self._left -= max(taken, 1)  # reads beyond the end count too: they could go on for ever
+        if self._left < 0:
+            raise MeasureError(self._name, None, "headers of an ordinary size")
+        piece = self._data[self._place : end] if taken else b""
+        self._place += taken
+        return piece
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: len(self._data)}[whence]
+        self._place = max(0, base + offset)
+        return self._place
+
+    def tell(self) -> int:
+        return self._place
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
