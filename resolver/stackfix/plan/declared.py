@@ -10,6 +10,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix.plan.request import Request
+from stackfix.plan.scope import chosen_groups
 from stackfix.plan.sites import Ground, lowest_python
 from stackfix.solve.world import Demand, World
 from stackfix.stack import Piece
@@ -22,7 +23,7 @@ __all__ = ["active", "locked_versions", "world"]
 
 def active(request: Request, ground: Ground) -> tuple[DeclaredRequirement, ...]:
     """The declared requirements that the selected extras and groups bring in on some site."""
-    groups = _groups(request)
+    groups = _groups(request, ground.lock)
     found = []
     for declared in request.project.requirements:
         if declared.extra is not None and not (
@@ -40,12 +41,12 @@ def active(request: Request, ground: Ground) -> tuple[DeclaredRequirement, ...]:
     return tuple(found)
 
 
-def _groups(request: Request) -> set[str] | None:
+def _groups(request: Request, lock: Lock) -> set[str] | None:
     """The selected groups with the groups they include; None: every group."""
     default = request.project.default_groups
     if default == "all":
         return None
-    found = {*default, *request.groups}
+    found = set(chosen_groups(request, lock) or default)
     while True:
         included = {g.includes for g in request.project.included_groups if g.group in found}
         if included <= found:

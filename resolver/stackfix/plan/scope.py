@@ -6,7 +6,7 @@ moves that one; the others stay as their users have them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
@@ -17,7 +17,7 @@ from stackfix_lockfiles.lock import ConflictItem, Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.requirement import DeclaredRequirement
 
-__all__ = ["EVERYWHERE", "Scope", "scope"]
+__all__ = ["EVERYWHERE", "Scope", "chosen_groups", "scope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,11 @@ def scope(request: Request, lock: Lock, versions: Mapping[str, Version]) -> Scop
     """
     chosen: list[ConflictItem] = []
     rivals: set[ConflictItem] = set()
+    default = request.project.default_groups
+    groups = chosen_groups(request, lock) or (() if default == "all" else default)
+    names = {str(canonicalize_name(group)) for group in groups}
     for conflict in lock.conflicts:
-        on = [item for item in conflict if _is_chosen(item, request)]
+        on = [item for item in conflict if _is_chosen(item, request, names)]
         chosen += on
         rivals |= set(conflict).difference(on) if on else set()
     found = Scope(tuple(dict.fromkeys(chosen)), frozenset(rivals))
@@ -77,11 +80,26 @@ def item_of(declared: DeclaredRequirement, project: Project) -> ConflictItem | N
     return ConflictItem(name, extra=declared.extra, group=declared.group)
 
 
-def _is_chosen(item: ConflictItem, request: Request) -> bool:
+def chosen_groups(request: Request, lock: Lock) -> tuple[str, ...] | None:
+    """The groups asked for and the default ones beside them; None: the default ones, as they are.
+
+    A default group gives way to one that excludes it, as `uv sync --no-group` would make it.
+    """
+    default = request.project.default_groups
+    if not request.groups or default == "all":
+        return None
+    asked = {str(canonicalize_name(group)) for group in request.groups}
+    excluded = {
+        item.group
+        for conflict in lock.conflicts
+        if asked & {item.group for item in conflict}
+        for item in conflict
+    }
+    kept = (name for name in default if request.knows_group(name) and name not in excluded)
+    return (*kept, *request.groups)
+
+
+def _is_chosen(item: ConflictItem, request: Request, groups: Collection[str]) -> bool:
     if item.extra is not None:
         return item.extra in {canonicalize_name(extra) for extra in request.extras}
-    if item.group is not None:
-        default = request.project.default_groups
-        groups = {canonicalize_name(group) for group in request.groups}
-        return item.group in groups or (default != "all" and item.group in default)
-    return False
+    return item.group is not None and item.group in groups

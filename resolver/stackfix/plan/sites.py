@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from packaging.specifiers import SpecifierSet
 
 from stackfix.plan.request import Request
+from stackfix.plan.scope import chosen_groups
 from stackfix.pythons import lowest_python
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import judge
@@ -63,7 +64,7 @@ def ground(lock: Lock, request: Request) -> Ground:
                     platform=Platform.parse(name),
                     python=python,
                     extras=request.extras,
-                    groups=_groups(request),
+                    groups=chosen_groups(request, lock),
                     all_extras=request.all_extras,
                     default_groups=request.project.default_groups,
                 )
@@ -74,14 +75,6 @@ def ground(lock: Lock, request: Request) -> Ground:
             stack, markers = found[name]
             sites.append(Site(target=target, stack=stack, markers=markers))
     return Ground(lock=lock, sites=tuple(sites), python=python)
-
-
-def _groups(request: Request) -> tuple[str, ...] | None:
-    """The groups to walk: the default ones and those asked for, as uv adds them up."""
-    default = request.project.default_groups
-    if not request.groups or default == "all":
-        return None
-    return (*(group for group in default if request.knows_group(group)), *request.groups)
 
 
 def _project_python(request: Request, lock: Lock) -> str:

@@ -62,6 +62,15 @@ def test_the_chosen_group_moves_and_the_other_stays(tmp_path: Path) -> None:
     assert torch_of(lock_of(plan), groups=("old",)) == "2.7.1"
 
 
+def test_a_default_group_gives_way_to_the_chosen_one(tmp_path: Path) -> None:
+    both = GROUPS.format(old='"torch==2.7.1"', new='"torch==2.7.1"')
+    project = locked(tmp_path / "p", extra=f'{both}default-groups = ["old"]\n')
+    plan = plan_for(project, CARD, groups=("new",))
+    assert edited(plan) == {"dependency-groups.new": "torch==2.8.0"}
+    unasked = plan_for(project, CARD)
+    assert edited(unasked) == {"dependency-groups.old": "torch==2.8.0"}
+
+
 @pytest.mark.parametrize("extra", ["old", "new"])
 def test_ranges_keep_the_move_after_every_upgrade(tmp_path: Path, extra: str) -> None:
     both = EXTRAS.format(old='"torch==2.7.1"', new='"torch==2.7.1"')
