@@ -20,7 +20,7 @@ from tests.knowledge.measure.building import (
 )
 from tests.resolver.report.test_json import valid
 
-AMPERE_TO_HOPPER = elf({".nv_fatbin": fatbin("sm_80 sm_90", "sm_80 sm_90 compute_90")})
+AMPERE_TO_HOPPER = elf({".nv_fatbin": fatbin("sm_80 sm_86 sm_90", "sm_80 sm_90 compute_90")})
 
 
 @pytest.fixture
