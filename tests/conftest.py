@@ -18,11 +18,16 @@ _DEAD = "http://127.0.0.1:9"
 
 @contextmanager
 def recorded_index(
-    folder: Path, environment: pytest.MonkeyPatch, *, recordings: Path = FOLDER
+    folder: Path,
+    environment: pytest.MonkeyPatch,
+    *,
+    recordings: Path = FOLDER,
+    served: Index | None = None,
 ) -> Iterator[Index]:
     """The recorded index, running, as the default of uv; no other host can be reached.
 
-    uv's cache and configuration lie in `folder`; `recordings` may name a folder without any.
+    uv's cache and configuration lie in `folder`; `recordings` may name a folder without any,
+    and `served` is another index than that of the recordings.
     """
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         environment.setenv(name, _DEAD)
@@ -36,7 +41,7 @@ def recorded_index(
     environment.setenv("UV_PYTHON_DOWNLOADS", "never")
     environment.setenv("XDG_CONFIG_HOME", str(folder / "no-config"))
     environment.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-    with Index(recordings) as running:
+    with served or Index(recordings) as running:
         environment.setenv("UV_DEFAULT_INDEX", running.url)
         yield running
 

@@ -85,6 +85,8 @@ class Conditions:
     driver_below: DriverVersion | None = None
     beside: Mapping[str, SpecifierSet] = field(default_factory=dict)
     """Packages that must be installed too, in one of these versions."""
+    without: tuple[str, ...] = ()
+    """Packages that must not be installed."""
     unobservable: tuple[str, ...] = ()
     """Further conditions, in words, that cannot be seen from the stack and the card."""
 
@@ -106,6 +108,7 @@ class Conditions:
             or (self.platforms and platform not in self.platforms)
             or (self.segments and segment is not None and segment not in self.segments)
             or not all(self._beside(name, installed) for name in self.beside)
+            or any(name in installed for name in self.without)
         ):
             return False
         if driver is not None and not self._driver(driver):
@@ -143,9 +146,14 @@ class Advisory:
     evidence: tuple[Evidence, ...]
 
     def affects(self, version: Version) -> bool:
-        """Whether this version of one of its packages has the bug."""
-        return Version(version.public) in self.versions or any(
-            affected.holds(version) for affected in self.ranges
+        """Whether this version of one of its packages has the bug.
+
+        A version without a local part stands for its builds on every index.
+        """
+        return (
+            version in self.versions
+            or Version(version.public) in self.versions
+            or any(affected.holds(version) for affected in self.ranges)
         )
 
 
@@ -220,7 +228,7 @@ def _range(entry: Entry) -> VersionRange:
 def _conditions(entry: Entry) -> Conditions:
     entry.only(
         "min-gpus", "capabilities", "platforms", "segments", "driver-from", "driver-below",
-        "beside", "unobservable",
+        "beside", "without", "unobservable",
     )  # fmt: skip
     beside = entry.entry("beside")
     return Conditions(
@@ -231,6 +239,7 @@ def _conditions(entry: Entry) -> Conditions:
         driver_from=entry.driver("driver-from"),
         driver_below=entry.driver("driver-below"),
         beside={name: beside.specifiers(name) for name in beside.data},
+        without=entry.texts("without"),
         unobservable=entry.texts("unobservable"),
     )
 

@@ -41,6 +41,9 @@ class Package:
     cuda_major: int | None
     """The CUDA major that its name fixes; None if the name says nothing."""
 
+    numbered_as_cuda: bool = False
+    """Whether its own major version is the CUDA major that it is for."""
+
     provides: str | None
     """The library that it is, whatever the CUDA major ("cudnn"); None if it is none."""
 
@@ -112,13 +115,14 @@ def parse_packages(file: Entry) -> Iterator[Package]:
                 raise table.fault(name, "each package once")
             seen.add(name)
             entry = table.entry(name)
-            entry.only("family", "judged", "cuda", "provides")
+            entry.only("family", "judged", "cuda", "numbered-as-cuda", "provides")
             yield Package(
                 name=name,
                 role=role,
                 family=entry.text("family"),
                 judged=entry.flag("judged"),
                 cuda_major=entry.optional_integer("cuda"),
+                numbered_as_cuda=entry.flag("numbered-as-cuda", default=False),
                 provides=entry.optional_text("provides"),
                 evidence=evidence,
             )

@@ -98,10 +98,23 @@ def test_rtx_50_shared_memory_is_certain_with_two_cards(table: AdvisoryTable) ->
 
 
 def test_one_unconfirmed_report_is_a_warning(table: AdvisoryTable) -> None:
-    found = advisory(table, "nccl-2.26.2-illegal-access-on-12.0")
-    assert found.affects(Version("2.26.2"))
-    assert not found.affects(Version("2.31.2"))
+    found = advisory(table, "triton-3.6-ptxas-thor")
+    assert found.affects(Version("3.6.0"))
+    assert not found.affects(Version("3.7.0"))
     assert found.severity is FactSeverity.WARNING
+
+
+def test_a_build_of_one_index_can_be_affected_alone(table: AdvisoryTable) -> None:
+    found = advisory(table, "torch-2.6.0-cu126-no-libraries")
+    assert found.affects(Version("2.6.0+cu126"))
+    assert not found.affects(Version("2.6.0"))
+    assert not found.affects(Version("2.6.0+cu124"))
+
+
+def test_what_is_installed_can_rule_a_bug_out(table: AdvisoryTable) -> None:
+    conditions = advisory(table, "torch-2.6.0-cu126-no-libraries").conditions
+    assert met(conditions, card="8.0") is True
+    assert met(conditions, card="8.0", beside={"nvidia-cuda-runtime-cu12": "12.6.77"}) is False
 
 
 def test_jax_refuses_a_cudnn_only_where_jax_is(table: AdvisoryTable) -> None:

@@ -131,3 +131,9 @@ def test_an_index_is_named_after_its_cuda(indexes: IndexTable) -> None:
 def test_a_build_is_listed_once(indexes: IndexTable) -> None:
     builds = [(build.torch, build.index) for build in indexes.builds]
     assert len(builds) == len(set(builds))
+
+
+def test_a_mirror_has_the_same_indexes() -> None:
+    mirror = IndexTable.load("https://mirror.example/pytorch/")
+    assert mirror.url("cu128") == "https://mirror.example/pytorch/cu128"
+    assert mirror.names() == IndexTable.load().names()

@@ -99,15 +99,12 @@ def documented(builds: Builds, graph: Graph) -> Builds:
             if index == "cpu":
                 continue
             known = builds.get((index, package, str(release.version)), Build())
-            platforms = [
-                w.platform
-                for w in release.wheels
-                if w.platform in TAGS and not any(w.platform[-6:] in name for name in known.files)
-            ]
+            platforms = [w.platform for w in release.wheels if w.platform in TAGS]
             files = {
                 f"{package}-{public}+{index}-{python}-{python}-{TAGS[platform]}.whl": ""
                 for python in PYTHONS
                 for platform in platforms
+                if not any(f"-{python}-" in name and platform[-6:] in name for name in known.files)
             }
             if known.files:
                 known.files |= files
@@ -123,11 +120,14 @@ def documented(builds: Builds, graph: Graph) -> Builds:
 
 def _nearest(builds: Builds, index: str, wanted: Version) -> tuple[str, ...]:
     near = [
-        (abs(Version(version).minor - wanted.minor), version)
+        (other != index, abs(Version(version).minor - wanted.minor), other, version)
         for (other, package, version), build in builds.items()
-        if (other, package) == (index, "torch") and len(build.libraries) > 8
+        if package == "torch" and other[:4] == index[:4] and len(build.libraries) > 8
     ]
-    return builds[(index, "torch", min(near)[1])].libraries if near else ()
+    if not near:
+        return ()
+    *_, other, version = min(near)
+    return builds[(other, "torch", version)].libraries
 
 
 def _repinned(line: str, pins: Mapping[str, Version]) -> str:
@@ -138,13 +138,12 @@ def _repinned(line: str, pins: Mapping[str, Version]) -> str:
     return line
 
 
-def metadata(package: str, version: str, build: Build, known: Recording) -> str | None:
+def metadata(package: str, version: str, build: Build, known: Recording) -> str:
     """METADATA of a build, after the default index's of the same public version."""
     public = Version(version).public
     texts = [t for t in known.metadata.values() if f"\nVersion: {public}\n" in t]
-    if not texts:
-        return None
-    text = max(texts, key=len)
+    plain = f"Metadata-Version: 2.1\nName: {package}\nVersion: {public}\n"
+    text = max(texts, key=len, default=plain)
     own_triton = any("triton" in library for library in build.libraries)
     head, rest = [], []
     for line in text.splitlines():
@@ -179,9 +178,9 @@ def derive(locks: list[Path]) -> None:
     recordings: dict[tuple[str, str], Recording] = {}
     for (index, package, version), build in {**real, **made}.items():
         known = Recording.load(package)
-        text = metadata(package, version, build, known) if known else None
-        if text is None:
+        if known is None:
             continue
+        text = metadata(package, version, build, known)
         recording = recordings.setdefault((index, package), Recording(name=package, note=NOTE))
         recording.metadata[digest(text)] = text
         recording.files += [

@@ -18,6 +18,8 @@ from stackfix.solve.domain import Domain
 from stackfix.solve.resolve import Solution
 from stackfix.solve.search import Found
 from stackfix.solve.world import World
+from stackfix_knowledge.packages import Role
+from stackfix_knowledge.release import Release
 from stackfix_lockfiles.edits import Edit, apply_edits
 from stackfix_lockfiles.lock import Lock, SourceKind
 from stackfix_lockfiles.relock import Relocked, RelockRefused, relock
@@ -62,14 +64,15 @@ def attempt(case: Case, world: World, domain: Domain, found: Found) -> Attempt |
     except ValueError as error:
         return Rejected(chosen=found.chosen, reason=str(error))
     files = apply_edits(request.project, edits)
+    settled = _settled(world, solution.versions)
     try:
-        relocked = _relocked(case, files, _pins(case, solution.versions), where)
+        relocked = _relocked(case, files, _pins(case, settled), where)
     except RelockRefused as refusal:
         return Rejected(chosen=found.chosen, reason=refusal.reason)
     lock = Lock.parse(relocked.lock, name="the new uv.lock")
     after = ground(lock, request)
     remaining = case.kept(after.findings(request.graph))
-    strayed = _strayed(after, solution.versions)
+    strayed = _strayed(after, settled)
     if strayed:
         return Rejected(chosen=found.chosen, reason=f"uv locked {strayed}")
     if faults := errors(remaining):
@@ -131,6 +134,33 @@ def _pins(case: Case, versions: Mapping[str, Version]) -> dict[str, str]:
         if package.source.kind is not SourceKind.REGISTRY
     }
     return {name: version.public for name, version in versions.items() if name not in elsewhere}
+
+
+def _settled(world: World, versions: Mapping[str, Version]) -> dict[str, Version]:
+    """The versions that uv has to lock.
+
+    Nobody read which libraries a build of PyTorch's indexes pins: where one moves, libraries that
+    stay as far as the solver knows are left to uv, and judged afterwards.
+    """
+    graph = world.graph
+    unread = any(
+        version != world.locked.get(name) and release is not None and _unread(release)
+        for name, version in versions.items()
+        if version.local is not None
+        for release in [graph.release(name, version)]
+    )
+    return {
+        name: version
+        for name, version in versions.items()
+        if not unread
+        or version != world.locked.get(name)
+        or (package := graph.packages.get(name)) is None
+        or package.role is not Role.LIBRARY
+    }
+
+
+def _unread(release: Release) -> bool:
+    return all(wheel.requires is None for wheel in release.wheels)
 
 
 def _strayed(after: Ground, versions: Mapping[str, Version]) -> str | None:

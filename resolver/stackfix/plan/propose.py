@@ -130,18 +130,27 @@ def _move(case: Case) -> Plan:
 def _scenes(case: Case, found: Limits) -> Iterator[World]:
     """The worlds to search, one after another: as the project is, then with more set aside."""
     request = case.request
-    first = world(request, case.before, found.demands)
+    names = frozenset(request.graph.indexes.names())
+    same = request.strategy == Strategy.SAME_INDEX
+    # A project that takes its torch from PyTorch's indexes may change between them at once.
+    at_home = names if not same and _on_indexes(case, names) else frozenset()
+    first = world(request, case.before, found.demands, indexes=at_home)
     yield first
     if any(request.graph.packages.get(name) for name in first.overrides):
-        yield world(request, case.before, found.demands, overrides=False)
-    if request.strategy != Strategy.SAME_INDEX:
-        names = frozenset(request.graph.indexes.names())
+        yield world(request, case.before, found.demands, overrides=False, indexes=at_home)
+    if not same and not at_home:
         yield world(request, case.before, found.demands, overrides=False, indexes=names)
     if request.allow_override:
         packages = request.graph.packages
         for libraries in OVERRIDABLE:
             relaxed = frozenset(p.name for what in libraries for p in packages.providing(what))
             yield world(request, case.before, found.demands, overrides=False, relaxed=relaxed)
+
+
+def _on_indexes(case: Case, names: frozenset[str]) -> bool:
+    """Whether some site takes a package from one of PyTorch's indexes, the CPU one included."""
+    known = {*names, "cpu"}
+    return any(piece.version.local in known for stack in case.before.stacks for piece in stack)
 
 
 def _named(combination: Found, scene: World) -> str:

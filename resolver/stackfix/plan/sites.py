@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
 
+from stackfix.plan.integrity import integrity
 from stackfix.plan.request import Request
 from stackfix.plan.scope import chosen_groups
 from stackfix.pythons import lowest_python
 from stackfix.rules.finding import Finding
-from stackfix.rules.judge import judge
+from stackfix.rules.judge import judge, ordered
 from stackfix.rules.sf109_unmeasured import is_unknown
 from stackfix.solve.world import Site
 from stackfix.stack import Stack
@@ -44,11 +45,12 @@ class Ground:
 
     def findings(self, graph: Graph) -> tuple[Finding, ...]:
         """What the rules say about this lock on all sites."""
-        return judge(
+        found = judge(
             [(site.target, site.stack) for site in self.sites],
             stack_versions(self.lock, graph),
             graph,
         )
+        return ordered((*found, *integrity(self.lock, self.sites, graph)))
 
 
 def ground(lock: Lock, request: Request) -> Ground:

@@ -36,7 +36,7 @@ class JitOnly:
             return
         cuda = piece.wheel.cuda
         needed = graph.cuda.toolkit_driver(cuda, target.platform) if cuda else None
-        refused = bool(needed and target.driver and target.driver < needed.value)
+        refused = bool(needed and not target.has_driver(needed.value))
         message = (
             f"{piece.title} has no native code for compute capability {target.capability}; "
             f"the driver compiles its PTX at first use"

@@ -35,10 +35,12 @@ class DriverForCuda:
             return
         cuda = piece.wheel.cuda if piece.wheel else None
         major = cuda.major if cuda else piece.package.cuda_major
+        if major is None and piece.package.numbered_as_cuda:
+            major = piece.version.major
         if major is None or (piece.wheel and piece.wheel.cpu_only):
             return
         minimum = graph.cuda.minimum_driver(major, target.platform)
-        if minimum is None or target.driver >= minimum.value:
+        if minimum is None or target.has_driver(minimum.value):
             return
         advised = graph.cuda.advised_driver(target.capability, minimum.value)
         yield Finding(

@@ -28,7 +28,7 @@ class DriverForCard:
         if target.driver is None:
             return
         first = graph.cuda.first_driver(target.capability)
-        if first and target.driver < first.value:
+        if first and not target.has_driver(first.value):
             yield Finding(
                 code=self.code,
                 severity=Severity.ERROR,

@@ -21,6 +21,7 @@ from stackfix.stack import Piece
 from stackfix_knowledge.couplings import Collision, Coupling, Relation
 from stackfix_knowledge.indexes import IndexTable
 from stackfix_knowledge.release import Release, WheelFact
+from stackfix_knowledge.severity import FactSeverity
 
 __all__ = ["Choice", "Domain", "within_major"]
 
@@ -122,12 +123,28 @@ class Domain:
         self, choices: list[Choice], refused: dict[Version, str], name: str
     ) -> Iterator[Choice]:
         self._costs.setdefault(name, {}).update({c.version: c.cost for c in choices})
-        for choice in sorted(choices, key=lambda c: c.cost):
+        usual = self._cuda(name, self._world.locked.get(name))
+        for choice in sorted(choices, key=lambda c: (c.cost, self._gap(name, c, usual))):
             faults = errors(self.findings(name, choice.version))
             if faults:
                 refused[choice.version] = faults[0].message
             else:
                 yield choice
+
+    def _gap(self, name: str, choice: Choice, usual: Version | None) -> int:
+        """How far a build's CUDA is from the usual one: of equal moves, the nearest comes first."""
+        if choice.version.local is None:
+            return 0
+        own = self._cuda(name, choice.version)
+        near = usual or self._cuda(name, Version(choice.version.public))
+        if own is None or near is None:
+            return 0
+        return abs((own.major - near.major) * 100 + own.minor - near.minor)
+
+    def _cuda(self, name: str, version: Version | None) -> Version | None:
+        """The CUDA of a release's build for the sites' platforms, where it is known."""
+        release = self._world.graph.release(name, version) if version is not None else None
+        return next((w.cuda for w in self._wheels(release).values() if w.cuda is not None), None)
 
     def _eligible(self, release: Release, locked: Version | None) -> bool:
         """Whether a release may be looked at: its index, its Python, not yanked, no pre-release."""
@@ -196,7 +213,8 @@ class Domain:
         if "[" in key:
             return
         for coupling in world.graph.couplings(name):
-            if world.present(coupling.needs) and coupling.concerns(version):
+            binding = coupling.severity is not FactSeverity.INFO  # else: built from source
+            if binding and world.present(coupling.needs) and coupling.concerns(version):
                 admitted = _partners(coupling, version)
                 yield Demand(coupling.needs, admitted, origin, None, unmoved)
         for collision in world.graph.collisions(name):

@@ -110,7 +110,14 @@ class World:
         return name in self.locked
 
     def is_stack(self, name: str) -> bool:
-        return self.graph.packages.get(name) is not None
+        """Whether the solver chooses the package's version.
+
+        Of a package that is not there and whose releases nobody recorded there is none to choose:
+        uv will find one.
+        """
+        if self.graph.packages.get(name) is None:
+            return False
+        return self.present(name) or bool(self.graph.releases(name))
 
     def applying(
         self, requires: Iterable[str], platforms: Container[str], extra: str = ""

@@ -30,6 +30,16 @@ class Target:
     name: str | None = None
     """A name that the project gave it, "v100-pool"."""
 
+    def has_driver(self, minimum: DriverVersion) -> bool:
+        """Whether the driver is at least `minimum`; True where nobody said which it is.
+
+        A Jetson's driver tells its branch alone ("580.00"), so there the branch decides.
+        """
+        if self.driver is None or self.driver >= minimum:
+            return True
+        branch_alone = len(self.driver.numbers) == 1 and self.segment == "jetson"
+        return branch_alone and self.driver.branch >= minimum.branch
+
     @property
     def label(self) -> str:
         """One line for a person: "4 × RTX 5090 (12.0), driver 570.133.07"."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stackfix.rules.judge import judge_piece
+from stackfix.rules.sf201_driver_for_cuda import DriverForCuda
 from stackfix.rules.sf202_driver_for_card import DriverForCard
 from tests.resolver.making import graph, library, piece, target, wheel
 
@@ -54,3 +55,19 @@ def test_a_driver_outside_the_cards_span(card: str, words: str) -> None:
 )
 def test_a_driver_within_the_cards_span(card: str) -> None:
     assert not list(DriverForCard().judge(target(card), graph()))
+
+
+def test_a_jetson_tells_its_branch_alone() -> None:
+    thor = target("Jetson Thor@580.00")
+    assert not list(DriverForCard().judge(thor, graph()))
+    assert not list(
+        DriverForCuda().judge(piece("torch", "2.10.0", wheel(cuda="13.0")), thor, graph())
+    )
+    assert list(DriverForCard().judge(target("RTX 5090@570.00"), graph()))
+
+
+def test_cuda_python_is_numbered_as_the_cuda_that_it_is_for() -> None:
+    old = target("B200@570.133.20")
+    judged = DriverForCuda().judge
+    assert list(judged(piece("cuda-bindings", "13.0.1", wheel(cuda=None)), old, graph()))
+    assert not list(judged(piece("cuda-bindings", "12.9.4", wheel(cuda=None)), old, graph()))

@@ -1,0 +1,59 @@
+"""Whether the sites' environments are what their own wheels ask for: SF502 and SF503 in a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from stackfix.check.stated import Statements
+from stackfix.rules.finding import Finding
+from stackfix.rules.locked import LockedEnvironment
+from stackfix.rules.requires import Stated
+from stackfix.rules.sf502_disagrees import Disagrees
+from stackfix.rules.sf503_override import Override
+from stackfix.solve.world import Site
+from stackfix_knowledge.graph import Graph
+from stackfix_lockfiles.lock import Lock, LockedPackage, LockedRequirement
+from stackfix_lockfiles.markers import Environment as Truths
+
+__all__ = ["integrity"]
+
+
+def integrity(lock: Lock, sites: Sequence[Site], graph: Graph) -> Iterator[Finding]:
+    """What the requirements of locked wheels say against the lock, as far as they are known here.
+
+    Only what concerns the stack: a plan moves nothing else.
+    """
+    statements = Statements(lock, graph)
+    overrides: dict[str, tuple[LockedRequirement, ...]] = {}
+    for override in lock.manifest.overrides:
+        overrides[override.name] = (*overrides.get(override.name, ()), override)
+    seen: set[int] = set()
+    for site in sites:
+        walked = site.stack.environment
+        if walked is None or id(walked) in seen:
+            continue
+        seen.add(id(walked))
+
+        def stated(package: LockedPackage, platform: str = site.platform) -> Stated | None:
+            said = statements.of(package, platform)
+            if said is None:
+                return None
+            lines = tuple(line for line in said.lines if _known(line.name, graph))
+            return replace(said, lines=lines)
+
+        locked = LockedEnvironment(
+            environment=walked,
+            truths=Truths(walked.platform.markers(walked.python)),
+            stated=stated,
+            is_stack=graph.packages.is_stack,
+            overrides=overrides,
+            excludes=frozenset(lock.manifest.excludes),
+        )
+        for rule in (Disagrees(), Override()):
+            yield from rule.judge(locked)
+
+
+def _known(name: str, graph: Graph) -> bool:
+    """Whether a plan could do anything about that package."""
+    return graph.packages.is_stack(name) and bool(graph.releases(name))

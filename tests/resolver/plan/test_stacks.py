@@ -1,0 +1,103 @@
+"""Real stack problems end as they should: stacks.toml, each case through a plan.
+
+The index serves what the facts know of the stack (tests/registry/facts.py), so that vllm or
+TensorFlow lock without a recording of all that surrounds them.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from stackfix.plan.plan import Plan, Status
+from stackfix.plan.sites import ground
+from stackfix.rules.judge import errors
+from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.uv import Uv
+from tests.conftest import recorded_index
+from tests.registry.facts import FactsIndex
+from tests.registry.server import Index
+from tests.resolver.making import graph
+from tests.resolver.plan.mirrored import on_index, plan_on
+from tests.resolver.plan.planning import project_of
+
+ROWS = tomllib.loads((Path(__file__).parent / "stacks.toml").read_text(encoding="utf-8"))["case"]
+SHOWN = [row for row in ROWS if "reason" not in row]
+
+
+@pytest.fixture(scope="module")
+def facts_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    with (
+        pytest.MonkeyPatch.context() as environment,
+        recorded_index(
+            tmp_path_factory.mktemp("index"), environment, served=FactsIndex(graph())
+        ) as running,
+    ):
+        environment.setenv("UV_PYTHON", sys.executable)
+        yield running
+
+
+@pytest.mark.parametrize("row", SHOWN, ids=[row["id"] for row in SHOWN])
+def test_a_real_problem_ends_as_it_should(
+    row: Mapping[str, Any], facts_index: Index, tmp_path: Path
+) -> None:
+    project = made(row, facts_index, tmp_path / "p")
+    plan = plan_on(facts_index, project, *row["targets"], require=tuple(row.get("require", ())))
+    assert plan.status is Status(row["outcome"]), [o.reason for o in plan.obstacles]
+    assert set(row["findings"]) <= {finding.code for finding in plan.findings}
+    assert set(row.get("about", ())) <= {finding.package for finding in errors(plan.findings)}
+    assert any(row.get("lifts", "") in line for line in ("", *plan.lifts))
+    versions = installed(plan, project)
+    for name, wanted in row.get("after", {}).items():
+        assert agrees(versions.get(name), wanted), (name, versions.get(name))
+
+
+def test_cases_that_no_lock_can_show_say_why() -> None:
+    assert len(SHOWN) >= 20
+    assert all(row["reason"] for row in ROWS if row not in SHOWN)
+
+
+def made(row: Mapping[str, Any], index: Index, folder: Path) -> Path:
+    """The project of a row, locked; with `locked`, from those versions on."""
+    home = row.get("index")
+    sources = on_index(home["name"], *home["packages"]) if home else ""
+    project = index.restore(project_of(folder, *row["depends"], extra=sources))
+    file = project / "pyproject.toml"
+    plain = file.read_text()
+    overrides = f"[tool.uv]\noverride-dependencies = {row.get('overrides', [])}\n"
+    start = [f"{name}=={version}" for name, version in row.get("locked", {}).items()]
+    for held in ([f"constraint-dependencies = {start}\n"] if start else []) + [""]:
+        file.write_text(f"{plain}\n{overrides}{held}")
+        finished = Uv.find().run(["lock"], cwd=project, timeout=120)
+        assert finished.returncode == 0, finished.stderr
+    return project
+
+
+def installed(plan: Plan, project: Path) -> dict[str, Version]:
+    """What the first target installs after the plan."""
+    from stackfix.plan.request import Request
+    from stackfix_lockfiles.project import Project
+
+    data = next(
+        (data for path, data in plan.files.items() if path.name == "uv.lock"),
+        (project / "uv.lock").read_bytes(),
+    )
+    request = Request(project=Project.find(project), graph=graph(), targets=plan.targets[:1])
+    (stack,) = ground(Lock.parse(data), request).stacks
+    return {piece.name: piece.version for piece in stack}
+
+
+def agrees(version: Version | None, wanted: str) -> bool:
+    if wanted == "absent" or version is None:
+        return version is None and wanted == "absent"
+    if wanted[0].isdigit():
+        return version == Version(wanted)
+    bounds = [part.partition("+")[0] for part in wanted.split(",")]
+    return SpecifierSet(",".join(bounds)).contains(version.public)
