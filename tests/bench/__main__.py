@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from stackfix_lockfiles.uv import Uv
+from tests.bench.gate import against_uv, many_locks
 from tests.bench.projects import TARGET, projects
 
-ROUNDS = 5
+FLEET = (TARGET, "V100:8@535.183.01", "H100:8@550.90.07", "T4@580.65")
 
 
 def main() -> None:
@@ -25,15 +24,15 @@ def main() -> None:
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.environ["PYTHONPYCACHEPREFIX"] = f"{scratch}/bytecode"
         for name, project in projects(Path(scratch)).items():
-            say(f"{name}, {TARGET}, uv {Uv.find().version}, best of {ROUNDS}")
+            say(f"{name}, {TARGET}, uv {Uv.find().version}")
             measure(project, project.parent / f"{project.name}-out")
+        if corpus := os.environ.get("STACKFIX_CORPUS"):
+            measure_many(Path(corpus) / "corpus", Path(scratch) / "many")
 
 
 def measure(project: Path, out: Path) -> None:
     uv = Uv.find()
-    findings = best(lambda: child("findings_once", project, TARGET))
-    check = best(lambda: uv.run(["lock", "--check"], cwd=project).returncode)
-    ratio("findings on the lock / uv lock --check", findings, check, at_most=1.0)
+    ratio("check / uv lock --check, median of ten", *against_uv(project, TARGET), at_most=1.0)
 
     runs = [plan(project, out / f"plan-{number}") for number in range(3)]
     warm = runs[1:]  # the first fills the caches
@@ -49,6 +48,12 @@ def measure(project: Path, out: Path) -> None:
     peak, peak_uv = (max(run[key] for run in runs) for key in ("peak_mib", "peak_uv_mib"))
     say(f"  peak memory: {peak:.0f} MiB, uv beside it {peak_uv:.0f} MiB")
     say(f"  the plan: {runs[0]['status']}, {runs[0]['moves']} moves")
+
+
+def measure_many(corpus: Path, folder: Path) -> None:
+    wall, cpu, count = many_locks(corpus, folder, FLEET)
+    say(f"{count:,} locks of the corpus, {len(FLEET)} targets")
+    figure("check", f"{wall:.0f} s, {cpu:.0f} s of processors", wall <= 60)
 
 
 def plan(project: Path, out: Path) -> dict[str, float]:
@@ -80,16 +85,6 @@ def child(name: str, *arguments: object) -> str:
         capture_output=True,
         text=True,
     ).stdout
-
-
-def best(call: Callable[[], object]) -> float:
-    times = []
-    for _ in range(ROUNDS + 1):  # one to warm up
-        begun = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begun)
-    say(f"    {min(times):.3f} s best, {statistics.median(times):.3f} s median")
-    return min(times[1:])
 
 
 def ratio(name: str, ours: float, theirs: float, *, at_most: float | None = None) -> None:

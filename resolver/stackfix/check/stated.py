@@ -60,7 +60,11 @@ class Statements:
         if package.name in self._replaced:  # `tool.uv.dependency-metadata` is the user's own word
             return None
         if package.metadata is not None:
-            return _stated((str(line) for line in package.metadata.requires_dist), ())
+            recorded = Evidence(
+                kind=EvidenceKind.METADATA,
+                source=f"the requirements of {package.name} as {self._lock.name} records them",
+            )
+            return _stated((str(line) for line in package.metadata.requires_dist), (recorded,))
         if package.source.kind is not SourceKind.REGISTRY or package.version is None:
             return None
         fact = self._fact(package, platform)
