@@ -90,6 +90,13 @@ def _rank_of_name(name: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def _named_rank(signature: Signature, body: str) -> int | None:
+    """The rank that the message says is at fault, which need not be the one that wrote it."""
+    match = signature.match(body) if signature.role is Role.CAUSE else None
+    rank = match.groupdict().get("rank") if match else None
+    return int(rank) if rank else None
+
+
 class _Collector:
     """Turns the lines of one log into events."""
 
@@ -112,7 +119,7 @@ class _Collector:
         text = clean(line.text)
         fields: dict[str, str] = {}
         messages = [text]
-        if record := log_message(text):
+        if (record := log_message(text)) or (record := log_message(split_prefix(text).body)):
             messages, fields = record[0].split("\n"), record[1]
         for message in messages:
             self._message(message, text, line, tuple(signatures.values()), fields)
@@ -150,7 +157,9 @@ class _Collector:
         fields: dict[str, str],
         level: str | None,
     ) -> Event:
-        rank = prefix.rank
+        rank = _named_rank(candidates[0], prefix.body)
+        if rank is None:
+            rank = prefix.rank
         if rank is None and fields.get("rank", "").isdecimal():
             rank = int(fields["rank"])
         self._facts.saw(rank)

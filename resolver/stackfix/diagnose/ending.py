@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stackfix.diagnose.prefix import clean, split_prefix
@@ -11,7 +12,7 @@ __all__ = ["Ending", "ending_of"]
 
 _GOOD = re.compile(
     r"\b(?:done|completed?|finished|success(?:ful(?:ly)?)?|saved|all rounds done)\b"
-    r"|\bexit(?:ed)?(?: with)?(?: code| status)? 0\b|Destroy COMPLETE",
+    r"|\bexit(?:ed)?(?: with)?(?: code| status)? 0\b",
     re.IGNORECASE,
 )
 _BAD = re.compile(
@@ -21,6 +22,8 @@ _BAD = re.compile(
 )
 _FRAME = re.compile(r'^\s+File ".+", line \d+|^\s+\^+\s*$|^\s{4}\S')
 _LAST = 6
+_EDGE = 400
+"""Lines at either end that are asked for their ranks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +44,14 @@ def ending_of(head: bytes, tail: bytes) -> Ending:
     """Read the edges of a log."""
     lines = [clean(line) for line in re.split(rb"[\r\n]+", tail)]
     lines = [line for line in lines if line.strip()]
+    told = [split_prefix(line).body for line in lines[-60:] if "NCCL INFO" not in line][-_LAST:]
     bodies = [split_prefix(line).body for line in lines[-60:]]
     return Ending(
         empty=not lines and not head.strip(),
         cut=_is_cut(bodies, tail),
-        well=any(_GOOD.search(body) for body in bodies[-_LAST:])
-        and not any(_BAD.search(body) for body in bodies[-_LAST:]),
-        ranks=_ranks(head) | _ranks(tail),
+        well=any(_GOOD.search(body) for body in told)
+        and not any(_BAD.search(body) for body in told),
+        ranks=_ranks(head.splitlines()[:_EDGE]) | _ranks(tail.splitlines()[-_EDGE:]),
         last=lines[-1].strip()[:300] if lines else "",
     )
 
@@ -68,9 +72,9 @@ def _is_cut(bodies: list[str], tail: bytes) -> bool:
     return True
 
 
-def _ranks(edge: bytes) -> frozenset[int]:
+def _ranks(lines: Iterable[bytes]) -> frozenset[int]:
     ranks = set()
-    for line in edge.splitlines()[:400]:
+    for line in lines:
         prefix = split_prefix(clean(line[:400]))
         rank = prefix.rank if prefix.rank is not None else prefix.task
         if rank is not None and rank < 100_000:

@@ -19,6 +19,8 @@ _ALONE = Stage.PROCESS
 _ABORT = "own-abort"
 _ENDS_IN_ABORT = ("watchdog-relay", "nccl-group-end-wrapper")
 """Wrappers after which a process aborts by design."""
+_ENDS = ("elastic-summary", "watchdog-relay", "step-cancelled", "segfault", "sigkill")
+"""Signs that a process did end: no good word after them counts."""
 _AFTERWARDS = 5
 """Lines that must follow a failure before an end that looks well speaks for a recovery."""
 
@@ -72,7 +74,12 @@ def set_handled_aside(events: Sequence[Event], readings: Sequence[Reading]) -> N
             if event.role in (Role.CAUSE, Role.WRAPPER, Role.COLLATERAL)
             and event.stage >= Stage.STACK
         ]
-        if failures and reading.lines - max(event.line for event in failures) >= _AFTERWARDS:
+        ended = any(event.signature and event.signature.id in _ENDS for event in own)
+        if (
+            failures
+            and not ended
+            and reading.lines - max(event.line for event in failures) >= _AFTERWARDS
+        ):
             for event in failures:
                 event.handled = True
 

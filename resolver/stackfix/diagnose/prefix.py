@@ -62,6 +62,7 @@ _PREFIXES = tuple(
         rf"\[(?P<level>{_LEVELS}|[IWEFDV])\] ?(?:\[[\w./]{{1,60}}(?::\d+)?(?::\w+)?\] ?)?",
         rf"(?P<level>{_LEVELS}):(?:(?P<time>{_TIME}):)?[\w.]{{1,80}}:(?:\d+:)? ?",
         rf"(?P<level>{_LEVELS}) +\[[^\]]{{1,80}}\] ",
+        rf"(?P<level>{_LEVELS})(?: ?:)? +(?=\S)",
         r"[\w.]{1,80}: \[(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL)\] ",
         # glog, c10, absl
         _GLOG,
@@ -116,8 +117,8 @@ class Prefix:
 
 
 def clean(data: bytes) -> str:
-    """The text of a line: no escape sequences, odd bytes replaced."""
-    text = data.decode("utf-8", "replace")
+    """The text of a line: no escape sequences, odd bytes replaced, those at its end dropped."""
+    text = data.decode("utf-8", "replace").rstrip("\ufffd")
     return _ESCAPES.sub("", text) if "\x1b" in text else text
 
 

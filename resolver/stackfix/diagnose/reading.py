@@ -70,6 +70,7 @@ def _folder(folder: Path) -> list[LogFile]:
         and path.suffix.lower() not in _SKIPPED
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
         and not _is_binary(path)
+        and not _is_document(path)
     ]
     return [
         LogFile(path=path, name=str(path.relative_to(folder)))
@@ -118,6 +119,19 @@ def open_log(log: LogFile) -> Iterator[IO[bytes]]:
             yield cast(IO[bytes], _Transcoded(raw))
         else:
             yield raw
+
+
+def _is_document(path: Path) -> bool:
+    """A .json file that is one document over many lines, not a log with an object a line."""
+    if path.suffix.lower() != ".json":
+        return False
+    try:
+        with path.open("rb") as file:
+            first = file.readline(64 << 10)
+            more = file.readline(64)
+    except OSError:
+        return False
+    return first.strip() in (b"{", b"[") or (first[:1] in (b"{", b"[") and not more)
 
 
 def _opener(head: bytes) -> str | None:

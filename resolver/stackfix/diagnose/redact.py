@@ -19,7 +19,9 @@ _KEYS = re.compile(
 _URL_USER = re.compile(r"\b([a-z][a-z0-9+.-]{1,12}://)[^\s/@]+@")
 _URL = re.compile(r"\b((?:https?|s3|gs|ssh|git|ftp)://)[^\s'\")>]+")
 _MAIL = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
-_IP4 = re.compile(r"\b(?!127\.0\.0\.1\b|0\.0\.0\.0\b)\d{1,3}(?:\.\d{1,3}){3}\b(?!\.\d)")
+_IP4 = re.compile(
+    r"(?<![\w.])(?<!==)(?!127\.0\.0\.1\b|0\.0\.0\.0\b)\d{1,3}(?:\.\d{1,3}){3}\b(?!\.\d)"
+)
 _IP6 = re.compile(r"(?<![\w:])(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}(?![\w:])", re.IGNORECASE)
 _UUID = re.compile(r"\b(?:GPU-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
 _NCCL_HOST = re.compile(r"(?<![\w.-])([A-Za-z][\w.-]{0,120})(?=:\d+:\d+ \[-?\d+\])")
@@ -51,6 +53,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """`text`, fit for sharing."""
+        text = _NCCL_HOST.sub(lambda m: self._word("host", m[1]), text)
         text = _SECRET.sub(r"\1<secret>", text)
         text = _BEARER.sub(r"\1 <secret>", text)
         text = _KEYS.sub("<secret>", text)
@@ -64,7 +67,6 @@ class Redactor:
                 text = re.sub(
                     rf"(?<![\w.-]){re.escape(host)}(?![\w-])", self._word("host", host), text
                 )
-        text = _NCCL_HOST.sub(lambda m: self._word("host", m[1]), text)
         text = _SYSLOG_HOST.sub(lambda m: self._word("host", m[1]), text)
         text = _NAMED_HOST.sub(lambda m: m[1] + self._word("host", m[2]), text)
         text = _QUALIFIED.sub(lambda m: self._word("host", m[0]), text)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import lzma
+import sys
 import zlib
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -109,25 +111,27 @@ class Scan:
 
     def _region(self, region: bytes, end: int, skip: int, previous: bytes) -> Iterator[Line]:
         hits = self.finder.find(memoryview(region)[:end])
+        seen = self._seen
+        late = len(hits) - _LATEST
         counted = 0
-        index = 0
-        while index < len(hits):
-            at = hits[index][0]
-            if at <= skip:
-                index += 1
+        done = skip
+        for index, (at, pattern) in enumerate(hits):
+            if at <= done or (index < late and seen.get(pattern, 0) >= BUSY):
                 continue
             start = region.rfind(b"\n", 0, at) + 1
             self.count += region.count(b"\n", counted, start)
             counted = start
-            index, line = self._line(region, end, hits, index, start, previous)
-            if line is not None:
+            line, done = self._line(region, end, hits, index, start, previous)
+            if self._is_fresh(line):
                 yield line
+            else:
+                self._late.append(line)
         self.count += region.count(b"\n", counted, end)
 
     def _line(
         self, region: bytes, end: int, hits: Hits, index: int, start: int, previous: bytes
-    ) -> tuple[int, Line | None]:
-        """The line, or part of one, around a hit, and the first hit behind it."""
+    ) -> tuple[Line, int]:
+        """The line, or part of one, around a hit, and where it ends."""
         at = hits[index][0]
         stop = region.find(b"\n", at - 1, end)
         stop = end if stop < 0 else stop
@@ -141,9 +145,10 @@ class Scan:
                 shown = at - _BEFORE
             stop = min(stop, max(shown + limit, at))
         patterns: set[int] = set()
-        while index < len(hits) and hits[index][0] <= stop:
-            patterns.add(hits[index][1])
-            index += 1
+        first = bisect_right(hits, (shown, sys.maxsize))
+        while first < len(hits) and hits[first][0] <= stop:
+            patterns.add(hits[first][1])
+            first += 1
         before = previous
         if start:
             before = region[max(0, start - 301) : start - 1].rpartition(b"\n")[2]
@@ -153,15 +158,13 @@ class Scan:
             before.rstrip(b"\r")[-300:],
             frozenset(patterns),
         )
-        return index, line if self._fresh(patterns, line) else None
+        return line, stop
 
-    def _fresh(self, patterns: set[int], line: Line) -> bool:
+    def _is_fresh(self, line: Line) -> bool:
         fresh = False
-        for pattern in patterns:
+        for pattern in line.patterns:
             seen = self._seen.get(pattern, 0)
             if seen < BUSY:
                 self._seen[pattern] = seen + 1
                 fresh = True
-        if not fresh:
-            self._late.append(line)
         return fresh

@@ -39,11 +39,9 @@ def tie(
     strangers = _strangers(diagnosis, locked, driver)
     family = diagnosis.family
     fitting = [finding for finding in findings if finding.code in family.findings]
-    if family.library in _PACKAGES:
-        packages = _PACKAGES[family.library]
-        fitting = [f for f in fitting if f.package in packages] or [
-            f for f in fitting if family.library != "cudnn"
-        ]
+    if family.library in _PACKAGES and family.library != "torch":
+        # Code for a card can be missing in any library; other faults sit in the one they name.
+        fitting = [f for f in fitting if f.package in _PACKAGES[family.library]]
     note = f" But {'; '.join(strangers)}: is this the log of another environment?" * bool(strangers)
     if not family.findings:
         return Tie(agrees=None, sentence=f"No rule judges faults of this kind.{note}")

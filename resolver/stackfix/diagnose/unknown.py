@@ -67,6 +67,19 @@ def _only_wrappers(failures: Sequence[Event], facts: Facts) -> Diagnosis:
             " Fabric Manager; alloc.h under WSL: WSL); look at dmesg for Xid as well."
         )
     unknown.append("What the kernel saw: `dmesg -T | grep -i -e xid -e oom -e segfault` on hosts.")
+    differing = [s for s in differing_versions(facts) if s.startswith(("nccl ", "torch "))]
+    if differing and warnings == []:
+        family = signature_table().family("nccl_rank_mismatch")
+        return Diagnosis(
+            family=family,
+            confidence=Confidence.LOW,
+            why=f"Only wrappers are in the logs, but {differing[0]}.",
+            cause=(),
+            rank=None,
+            remedies=family.remedies,
+            verify=family.verify,
+            unknown=tuple(unknown),
+        )
     if facts.world and len({event.rank for event in failures}) < facts.world:
         unknown.append("The logs of the other ranks, where the first failure may stand.")
     return _unknown(why, tuple(unknown))
