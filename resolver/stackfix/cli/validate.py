@@ -180,6 +180,7 @@ def _request(
     options: dict[str, Any], graph: Graph, project: Project | None, tell: Tell, **more: Any
 ) -> Request:
     from stackfix.cli.asking import machine
+    from stackfix.plan.ignored import ignored
     from stackfix.targets.errors import NoTarget
     from stackfix.targets.select import select_targets
     from stackfix.validate.validate import Request
@@ -205,6 +206,7 @@ def _request(
         host=host,
         targets=targets,
         knowledge=tuple(root / path for path in settings.get("knowledge", ())),
+        ignored=ignored(project) if project else (),
         quick=options.get("quick", False),
         keep=options.get("keep", False),
         reuse=options.get("reuse", False),

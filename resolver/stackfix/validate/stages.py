@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from stackfix.plan.ignored import Ignored
 from stackfix.targets.target import Target
 from stackfix.validate.process import Limits
 from stackfix.validate.python import KERNELS, EnvironmentPython
@@ -32,6 +33,8 @@ class Ground:
     """Said where `cards` is empty."""
     graph: Graph
     knowledge: tuple[Path, ...]
+    ignored: tuple[Ignored, ...]
+    """Findings that the project accepts."""
     quick: bool
     memory: int
     """Bytes that a stage may take."""
@@ -71,7 +74,7 @@ def _static(ground: Ground) -> Stage:
         skip = "no card is named (--target) and none is in this machine"
     elif ground.quick:
         skip = "left out by --quick"
-    order = order_of(ground.python.sites, ground.targets, ground.knowledge)
+    order = order_of(ground.python.sites, ground.targets, ground.knowledge, ground.ignored)
     return Stage(
         name="code",
         title="GPU code in every binary",

@@ -1,7 +1,7 @@
 """The stage that needs no card: every binary of an environment read, and judged for the targets.
 
-Runs in a process of its own, `python -m stackfix.validate.static ORDER FILE`: `ORDER` is JSON with
-`sites`, `targets` and `knowledge`, and what it finds goes to `FILE`, told as kernels tell it.
+Runs in a process of its own, `python -m stackfix.validate.static ORDER FILE`. `ORDER` is JSON with
+`sites`, `targets`, `knowledge` and `ignored`; what is found goes to `FILE`, told as kernels do.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import IO, Any
 
+from stackfix.plan.ignored import Ignored, kept
 from stackfix.report.json import target_document
 from stackfix.targets.target import Target
 from stackfix_knowledge.capability import ComputeCapability
@@ -21,13 +23,27 @@ from stackfix_knowledge.driver import DriverVersion
 __all__ = ["main", "order_of"]
 
 
-def order_of(sites: Sequence[Path], targets: Sequence[Target], knowledge: Sequence[Path]) -> str:
+def order_of(
+    sites: Sequence[Path],
+    targets: Sequence[Target],
+    knowledge: Sequence[Path],
+    ignored: Sequence[Ignored],
+) -> str:
     """What the process is asked, as its one argument."""
     return json.dumps(
         {
             "sites": [str(site) for site in sites],
             "targets": [target_document(target) for target in targets],
             "knowledge": [str(path) for path in knowledge],
+            "ignored": [
+                {
+                    "code": entry.code,
+                    "reason": entry.reason,
+                    "package": entry.package,
+                    "until": entry.until.isoformat() if entry.until else None,
+                }
+                for entry in ignored
+            ],
         }
     )
 
@@ -46,6 +62,7 @@ def _judge(order: Mapping[str, Any], file: IO[str]) -> int:
     from stackfix_knowledge.measure.inspect import inspect_path
 
     targets = tuple(_target(document) for document in order["targets"])
+    ignored = tuple(_ignored(document) for document in order["ignored"])
     graph = Graph.load([Path(path) for path in order["knowledge"]])
     processes = min(os.cpu_count() or 1, 4)
     failed = False
@@ -55,9 +72,12 @@ def _judge(order: Mapping[str, Any], file: IO[str]) -> int:
             coverage = one.wheel.coverage
             if not (coverage and coverage.has_device_code) and not one.wheel.cpu_only:
                 continue
+            known = graph.packages.get(one.package) if one.package else None
+            if known is not None and not known.judged:
+                continue
             name = f"{one.package} {one.version}" if one.package else str(one.place)
             _tell(file, "started", check=name)
-            found = judge_inspected([one], targets, graph)
+            found = kept(judge_inspected([one], targets, graph), ignored)
             bad = [finding for finding in found if finding.severity is Severity.ERROR]
             warned = [finding for finding in found if finding.severity is Severity.WARNING]
             states = ", ".join(
@@ -86,6 +106,11 @@ def _target(document: Mapping[str, Any]) -> Target:
         segment=document["segment"],
         name=document["name"],
     )
+
+
+def _ignored(document: Mapping[str, Any]) -> Ignored:
+    until = document["until"]
+    return Ignored(**{**document, "until": date.fromisoformat(until) if until else None})
 
 
 def _tell(file: IO[str], event: str, **more: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stackfix.host.host import Host
+from stackfix.plan.ignored import Ignored
 from stackfix.targets.target import Target
 from stackfix.validate.errors import CannotInstall, DiskShort
 from stackfix.validate.folders import claimed, default_base, sweep
@@ -36,6 +37,8 @@ class Request:
     targets: tuple[Target, ...]
     knowledge: tuple[Path, ...] = ()
     """The project's own facts."""
+    ignored: tuple[Ignored, ...] = ()
+    """Findings that the project accepts."""
     order: Order | None = None
     """What to install; None with `python`."""
     python: Path | None = None
@@ -123,6 +126,7 @@ def _prove(
         why_no_card=_why_no_card(request.host),
         graph=request.graph,
         knowledge=request.knowledge,
+        ignored=request.ignored,
         quick=request.quick,
         memory=allowed_memory(),
         timeout=request.timeout,

@@ -114,6 +114,31 @@ def test_a_copy_in_ld_library_path_is_told_before_it_does_harm(tmp_path: Path) -
 
 
 @needs_compiler
+def test_a_copy_in_ld_library_path_of_what_is_loaded_already_is_a_remark(tmp_path: Path) -> None:
+    system = build(tmp_path / "system/libnccl.so.2", 22000)
+    site = _site(tmp_path)
+    own = site / "nvidia/nccl/lib/libnccl.so.2"
+    (site / "torch.py").write_text(_FRAMEWORK.format(loads=_load(own)))
+    result = _libraries(tmp_path, site, LD_LIBRARY_PATH=str(system.parent))
+    assert result.outcome is Outcome.PASSED, result.reason
+    assert "holds another" in _details(result)["LD_LIBRARY_PATH, libnccl.so.2"]
+
+
+@needs_compiler
+def test_a_part_of_cudnn_in_ld_library_path_fails(tmp_path: Path) -> None:
+    """cuDNN loads it only with the first convolution, and then takes that one."""
+    system = tmp_path / "system/libcudnn_ops.so.9"
+    system.parent.mkdir()
+    system.write_bytes(b"")
+    site = _site(tmp_path)
+    own = site / "nvidia/cudnn/lib/libcudnn.so.9"
+    (site / "torch.py").write_text(_FRAMEWORK.format(loads=_load(own)))
+    result = _libraries(tmp_path, site, LD_LIBRARY_PATH=str(system.parent))
+    assert result.outcome is Outcome.FAILED
+    assert "holds another libcudnn_ops.so.9" in result.reason
+
+
+@needs_compiler
 def test_two_copies_of_cudnn_in_one_process_fail(tmp_path: Path) -> None:
     site = _site(tmp_path)
     other = build(site / "torch_extra/lib/libcudnn.so.9", 90100)

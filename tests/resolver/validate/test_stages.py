@@ -32,6 +32,7 @@ GROUND = Ground(
     why_no_card="",
     graph=graph(),
     knowledge=(),
+    ignored=(),
     quick=False,
     memory=1 << 30,
 )

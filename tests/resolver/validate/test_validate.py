@@ -134,6 +134,17 @@ def test_code_that_lacks_the_card_fails(
     assert outcomes(document)["import-torch"] == "passed"
 
 
+def test_what_the_project_accepts_does_not_fail(
+    small: SmallStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.cudnn("9.1.0.70", tells=90100, cards="sm_80 sm_90")
+    small.torch("2.6.0", needs=["nvidia-cudnn-cu12==9.1.0.70", "nvidia-nccl-cu12==2.26.2"])
+    accepted = '{ code = "SF101", package = "nvidia-cudnn-cu12", reason = "no convolutions" }'
+    text = f"{PYPROJECT}\n[tool.stackfix]\nignore = [{accepted}]\n".replace("2.7.1", "2.6.0")
+    project = make_project(tmp_path / "old", text)
+    assert outcomes(report(capsys, "--project", str(project), *CARD))["code"] == "passed"
+
+
 def test_a_wheel_that_holds_another_version_than_it_says_fails(
     small: SmallStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -146,23 +157,26 @@ def test_a_wheel_that_holds_another_version_than_it_says_fails(
     assert outcomes(document)["libraries"] == "failed"
 
 
+def _broken(small: SmallStack, tmp_path: Path, code: str) -> Path:
+    needs = ["nvidia-cudnn-cu12==9.5.1.17", "nvidia-nccl-cu12==2.26.2"]
+    small.torch("2.7.0", needs=needs, code=code)
+    return make_project(tmp_path / "broken", PYPROJECT.replace("2.7.1", "2.7.0"))
+
+
 def test_a_system_copy_in_ld_library_path_fails(
-    project: Path,
+    small: SmallStack,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     system = build(tmp_path / "system/libcudnn.so.9", 80907)
     monkeypatch.setenv("LD_LIBRARY_PATH", str(system.parent))
+    by_path = "ctypes.CDLL(str(_nvidia / name))"
+    code = TORCH.replace(by_path, 'ctypes.CDLL(name.rpartition("/")[2])')
+    project = _broken(small, tmp_path, code.replace('"nccl/lib/libnccl.so.2"', ""))
     document = report(capsys, "--project", str(project), *CARD, code=1)
     assert outcomes(document)["libraries"] == "failed"
-    assert "libcudnn.so.9" in stage(document, "libraries")["reason"]
-
-
-def _broken(small: SmallStack, tmp_path: Path, code: str) -> Path:
-    needs = ["nvidia-cudnn-cu12==9.5.1.17", "nvidia-nccl-cu12==2.26.2"]
-    small.torch("2.7.0", needs=needs, code=code)
-    return make_project(tmp_path / "broken", PYPROJECT.replace("2.7.1", "2.7.0"))
+    assert f"the process loaded {system}" in stage(document, "libraries")["reason"]
 
 
 def test_an_import_that_crashes_is_a_result_and_stops_nothing(

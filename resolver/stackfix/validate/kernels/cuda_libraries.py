@@ -169,12 +169,18 @@ def differs(found: tuple[int, ...], package: str) -> bool:
 
 
 def shadows(library_path: str, families: set[str]) -> Iterator[tuple[str, str]]:
-    """Folders of an LD_LIBRARY_PATH that hold a library of these families: (folder, file)."""
+    """Folders of an LD_LIBRARY_PATH that hold a library of these families: (folder, file).
+
+    Of most libraries the main file counts, which frameworks ask for by name. cuDNN's parts are
+    loaded by cuDNN itself when they are first needed, and LD_LIBRARY_PATH comes before the
+    RUNPATH that it looks for them with.
+    """
     for folder in library_path.split(os.pathsep):
         try:
             names = sorted(os.listdir(folder)) if folder else []
         except OSError:
             continue
         for name in names:
-            if family_of(name) in families:
+            family = family_of(name)
+            if family in families and (family == "cudnn" or stem_of(name) == LIBRARIES[family]):
                 yield folder, name

@@ -87,14 +87,17 @@ def examine(
             require_one(family, paths)
             told.detail = describe(family, paths, expected)
     tell.fact("libraries", [p for paths in families.values() for p in paths][:200])
+    names = {os.path.basename(path) for path in loaded}
     for folder, name in shadows(os.environ.get("LD_LIBRARY_PATH", ""), set(own)):
         if os.path.realpath(os.path.join(folder, name)) in ours:
             continue
-        with tell.check(f"LD_LIBRARY_PATH, {name}"):
-            raise Wrong(
-                f"{folder} holds another {name}, which is found before the environment's by what"
-                " is loaded later: take the folder out of LD_LIBRARY_PATH"
-            )
+        with tell.check(f"LD_LIBRARY_PATH, {name}") as told:
+            if name not in names:
+                raise Wrong(
+                    f"{folder} holds another {name}, which whatever loads it later finds before"
+                    " the environment's: take the folder out of LD_LIBRARY_PATH"
+                )
+            told.detail = f"{folder} holds another; this process has the environment's"
 
 
 def require_one(family: str, paths: list[str]) -> None:

@@ -240,6 +240,7 @@ def require_equal(torch: Any, found: Any, expected: Any) -> None:
 
 def _require_memory(torch: Any, size: int, ranks: int) -> None:
     """Inputs, results and the expectation beside them, at once; counting needs twice the size."""
+    torch.cuda.empty_cache()
     free, _ = torch.cuda.mem_get_info()
     needed = size * (2 * ranks + 6)
     if free < needed:

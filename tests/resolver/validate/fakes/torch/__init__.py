@@ -26,6 +26,7 @@ cuda = SimpleNamespace(
     get_device_name=lambda number: "Card of a test",
     synchronize=lambda: None,
     device_count=lambda: int(os.environ.get("FAKE_CARDS", "1")),
+    empty_cache=lambda: None,
     set_device=lambda number: None,
     mem_get_info=lambda: (int(os.environ.get("FAKE_FREE", 1 << 40)), 1 << 40),
 )
