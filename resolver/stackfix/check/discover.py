@@ -42,9 +42,11 @@ def find(paths: Iterable[Path]) -> Iterator[LockFile]:
     without a uv.lock.
     """
     seen: set[str] = set()
-    for path in paths:
+    named = list(paths)
+    for path in named:  # before the first result is out
         if not path.exists():
             raise InputError(path, "expected a uv.lock or a folder, found nothing")
+    for path in named:
         if path.is_dir():
             none = True
             for lock in _below(path):
