@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stackfix.check.stated import Statements
-from stackfix.rules.finding import Finding
+from stackfix.rules.finding import Finding, Severity
 from stackfix.rules.locked import LockedEnvironment
 from stackfix.rules.requires import Stated
 from stackfix.rules.sf502_disagrees import Disagrees
@@ -51,7 +51,19 @@ def integrity(lock: Lock, sites: Sequence[Site], graph: Graph) -> Iterator[Findi
             excludes=frozenset(lock.manifest.excludes),
         )
         for rule in (Disagrees(), Override()):
-            yield from rule.judge(locked)
+            yield from (_weighed(finding, graph) for finding in rule.judge(locked))
+
+
+def _weighed(finding: Finding, graph: Graph) -> Finding:
+    """A warning where somebody overrides cuDNN or NCCL: at times that is the only way.
+
+    Whether the version works is for the other rules to say: SF301, SF101 and SF401.
+    """
+    package = graph.packages.get(finding.package)
+    lenient = package is not None and package.provides in {"cudnn", "nccl"}
+    if finding.code == Override.code and lenient:
+        return replace(finding, severity=Severity.WARNING)
+    return finding
 
 
 def _known(name: str, graph: Graph) -> bool:
