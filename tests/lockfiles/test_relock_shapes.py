@@ -263,9 +263,10 @@ def test_overrides_constraints_excludes_and_metadata_of_the_user(index: Index, w
     index.add(*wheel("odd", "1.0", "six<1.17", "idna<3"))
     rest = (
         '[tool.uv]\noverride-dependencies = ["idna==3.10"]\n'
-        'constraint-dependencies = ["six<2"]\nbuild-constraint-dependencies = ["setuptools<90"]\n'
+        'constraint-dependencies = ["six<2"]\nexclude-dependencies = ["packaging"]\n'
+        'build-constraint-dependencies = ["setuptools<90"]\n'
         '[[tool.uv.dependency-metadata]]\nname = "odd"\nversion = "1.0"\n'
-        'requires-dist = ["six", "idna<3"]\n'
+        'requires-dist = ["six", "idna<3", "packaging"]\n'
     )
     made = old_six(work, '"odd"', rest)
     found = like_uv(made)
@@ -273,6 +274,7 @@ def test_overrides_constraints_excludes_and_metadata_of_the_user(index: Index, w
     assert found.manifest.overrides
     assert found.manifest.constraints
     assert found.named("idna")[0].version == "3.10"
+    assert not found.named("packaging")
 
 
 def test_groups_with_includes_and_extras_with_markers(index: Index, work: Path) -> None:
