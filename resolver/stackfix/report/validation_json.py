@@ -55,4 +55,7 @@ def _stage(stage: StageResult) -> dict[str, Any]:
         "facts": dict(stage.facts),
         "ending": asdict(stage.ending) if stage.ending else None,
         "log": stage.log,
+        "cause": {**asdict(stage.cause), "fixes": [asdict(fix) for fix in stage.cause.fixes]}
+        if stage.cause
+        else None,
     }

@@ -17,7 +17,7 @@ from stackfix.validate.result import ON_CARDS, Outcome
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from stackfix.validate.result import StageResult, Validation
+    from stackfix.validate.result import Cause, StageResult, Validation
 
 __all__ = ["show_validation"]
 
@@ -80,11 +80,21 @@ def _fault(stage: StageResult) -> Iterator[RenderableType]:
         yield Padding(line, (0, 0, 0, 2))
     if len(bad) > _MOST_FAULTS:
         yield plain(f"  … and {count(len(bad) - _MOST_FAULTS, 'more check')}")
+    if stage.cause:
+        yield from _cause(stage.cause)
     lines = [line for line in stage.log.splitlines() if line.strip()]
     if len(lines) > _LOG_LINES:
         yield plain(f"    … {count(len(lines) - _LOG_LINES, 'line')} before", "dim")
     for logged in lines[-_LOG_LINES:]:
         yield plain(f"    {_short(logged, 400)}", "dim")
+
+
+def _cause(cause: Cause) -> Iterator[RenderableType]:
+    inside = (0, 0, 0, 2)
+    yield Padding(assemble((cause.family, "bold"), f": {cause.meaning}"), inside)
+    for fix in cause.fixes:
+        command = f": {fix.command}" if fix.command else ""
+        yield Padding(plain(f"→ {fix.kind}: {fix.text}{command}", "green"), inside)
 
 
 def _command(stage: StageResult) -> str:

@@ -10,7 +10,17 @@ from typing import Any
 
 from stackfix.targets.target import Target
 
-__all__ = ["ON_CARDS", "Check", "Ending", "Installed", "Outcome", "StageResult", "Validation"]
+__all__ = [
+    "ON_CARDS",
+    "Cause",
+    "Check",
+    "Ending",
+    "Fix",
+    "Installed",
+    "Outcome",
+    "StageResult",
+    "Validation",
+]
 
 
 ON_CARDS = frozenset({"conv", "attention", "nccl", "compiled", "jax-conv", "jax-collectives"})
@@ -51,6 +61,27 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """One thing to do about a fault."""
+
+    kind: str
+    """Where: "pins", "env", "host", "code" or "hardware"."""
+    text: str
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """The fault that a stage's log names; see `stackfix.diagnose`."""
+
+    family: str
+    meaning: str
+    line: str
+    """The line of the log that shows it."""
+    fixes: tuple[Fix, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StageResult:
     """One row of the report."""
 
@@ -67,6 +98,8 @@ class StageResult:
     """None: no process ran."""
     log: str = ""
     """What the process printed, its beginning and its end; empty for a stage that passed."""
+    cause: Cause | None = None
+    """Of a failed stage, what its log names; None: nothing that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from stackfix.validate.cause import cause_of
 from stackfix.validate.events import told_by
 from stackfix.validate.process import run_limited
 from stackfix.validate.result import Check, Outcome, StageResult
 from stackfix.validate.stages import Stage
+from stackfix_knowledge.graph import Graph
 
 __all__ = ["allowed_memory", "run_stages", "stage_environment"]
 
@@ -21,6 +24,7 @@ def run_stages(
     found: Iterable[Stage],
     *,
     env: Mapping[str, str],
+    graph: Graph,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Iterable[StageResult]:
     """The result of each stage, as soon as it is there."""
@@ -31,7 +35,11 @@ def run_stages(
             )
             continue
         progress(stage.title)
-        yield _run(stage, env)
+        result = _run(stage, env)
+        if result.outcome is Outcome.FAILED and result.log.strip():
+            progress(f"{stage.title}: reading its log")
+            result = replace(result, cause=cause_of(result.log, graph))
+        yield result
 
 
 def _run(stage: Stage, env: Mapping[str, str]) -> StageResult:

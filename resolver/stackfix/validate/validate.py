@@ -132,7 +132,7 @@ def _prove(
         timeout=request.timeout,
     )
     env = stage_environment(os.environ, scratch=scratch)
-    rows += run_stages(stages(ground), env=env, progress=request.progress)
+    rows += run_stages(stages(ground), env=env, graph=request.graph, progress=request.progress)
     installed = Installed(
         python=python.executable,
         version=python.version,

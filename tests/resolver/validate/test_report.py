@@ -12,8 +12,10 @@ from stackfix.report.json import dump, schema
 from stackfix.report.validation_json import validation_document
 from stackfix.report.validation_text import show_validation
 from stackfix.validate.result import (
+    Cause,
     Check,
     Ending,
+    Fix,
     Installed,
     Outcome,
     StageResult,
@@ -98,9 +100,17 @@ def test_a_crash_shows_its_signal_and_the_end_of_its_log() -> None:
         checks=(Check(name="2-D", outcome=Outcome.FAILED, detail="crashed with SIGSEGV"),),
         ending=_CRASHED,
         log=log,
+        cause=Cause(
+            family="cudnn_execution_failed",
+            meaning="A cuDNN kernel could not run.",
+            line="CUDNN_STATUS_EXECUTION_FAILED",
+            fixes=(Fix(kind="pins", text="upgrade together", command="stackfix plan"),),
+        ),
     )
     shown = text(validation(crashed, PASSED))
     assert "convolutions  SIGSEGV" in shown
+    assert "cudnn_execution_failed: A cuDNN kernel could not run." in shown
+    assert "→ pins: upgrade together: stackfix plan" in shown
     assert "line 98" in shown
     assert "line 3\n" not in shown
     assert "75 lines before" in shown

@@ -213,6 +213,8 @@ def test_a_missing_library_fails_the_import(
     assert "libnccl.so.3" in failed["reason"]
     assert "cannot open shared object file" in failed["reason"]
     assert "Traceback" in failed["log"]
+    assert failed["cause"]["family"] == "missing_shared_library"
+    assert failed["cause"]["fixes"]
 
 
 def test_an_installation_that_fails_is_a_result(
