@@ -27,6 +27,8 @@ _HANDLED = re.compile(
 )
 _QUIET = "DINTSV"
 """Levels that no failure is logged at: debug, info, notice, trace, success."""
+_OF_NO_EFFECT = re.compile(r"Exception ignored (?:in|on)|--- Logging error ---")
+"""What stands before a traceback that ends nothing."""
 _RELAY = re.compile(r"terminated with exception: \[|^\s*what\(\):|\bwhat\(\): ")
 
 
@@ -208,6 +210,9 @@ class _Collector:
             if signature.role in (Role.BENIGN, Role.ADVICE):
                 return (signature,)
         if any(signature.id == "traceback" for signature in matching):
+            if _OF_NO_EFFECT.search(clean(line.previous)):
+                self._tracebacks.pop(stream, None)
+                return ()
             self._tracebacks[stream] = line.number
         others = [s for s in matching if s.role is not Role.CAUSE]
         causes = [s for s in matching if s.role is Role.CAUSE and s.stage is not Stage.EXCEPTION]
