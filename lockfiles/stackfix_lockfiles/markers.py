@@ -201,9 +201,7 @@ def _tokens(text: str) -> tuple[str, ...]:
     if len(text) > _MAX_LENGTH:
         raise ValueError(f"expected a marker of at most {_MAX_LENGTH} characters")
     tokens, end = [], 0
-    for match in _TOKEN.finditer(text):
-        if match.start() != end:
-            break
+    while match := _TOKEN.match(text, end):  # no search: that of a hostile text takes its square
         tokens.append(match[1])
         end = match.end()
     if end != len(text) or not tokens:

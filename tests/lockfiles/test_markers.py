@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -126,3 +128,13 @@ def test_and_binds_closer_than_or() -> None:
 def test_refuses_what_is_no_marker(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):
         Marker(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 200_000, " " * 200_000, "'" * 200_000, "a." * 100_000 + "=="]
+)
+def test_a_long_text_that_is_no_marker_is_refused_at_once(piece: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(ValueError, match="expected"):
+        Marker(piece * 100_000)
+    assert time.process_time() - begun < 1
