@@ -130,9 +130,7 @@ def test_refuses_what_is_no_marker(text: str) -> None:
         Marker(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["a" * 200_000, " " * 200_000, "'" * 200_000, "a." * 100_000 + "=="]
-)
+@pytest.mark.parametrize("piece", ["a", " ", "'", "a.", "not ", "a=="])
 def test_a_long_text_that_is_no_marker_is_refused_at_once(piece: str) -> None:
     begun = time.process_time()
     with pytest.raises(ValueError, match="expected"):
