@@ -17,7 +17,10 @@ _RANK = {severity: place for place, severity in enumerate(Severity)}
 
 
 def hits_of(found: Iterable[Found], names: Mapping[Target, str], spots: Spots) -> tuple[Hit, ...]:
-    """Merge what is said of several targets in the same words. Worst first."""
+    """Merge what is said of several targets in the same words.
+
+    Worst first, and within a rule what is nearest to the project, which the rest follows.
+    """
     merged: dict[tuple[str, ...], list[Found]] = {}
     for one in found:
         finding = one.finding
@@ -27,7 +30,10 @@ def hits_of(found: Iterable[Found], names: Mapping[Target, str], spots: Spots) -
         merged.setdefault(key, []).append(one)
     hits = [_hit(same, names, spots) for same in merged.values()]
     return tuple(
-        sorted(hits, key=lambda hit: (_RANK[hit.severity], hit.code, hit.package, hit.version))
+        sorted(
+            hits,
+            key=lambda hit: (_RANK[hit.severity], hit.code, len(hit.via), hit.package, hit.version),
+        )
     )
 
 

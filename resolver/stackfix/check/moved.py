@@ -15,6 +15,7 @@ from stackfix_knowledge.coverage import Support
 from stackfix_knowledge.driver import DriverVersion
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.known import Known
+from stackfix_knowledge.packages import Role
 from stackfix_lockfiles.lock import LockedPackage
 
 __all__ = ["moved"]
@@ -41,12 +42,37 @@ def moved(
     `places` are the environments by platform, before and after.
     """
     old, new = _locked(before, graph), _locked(after, graph)
+    renamed = _renamed(old.keys() - new.keys(), new.keys() - old.keys(), graph)
     found = []
     for name in sorted(old.keys() | new.keys()):
-        if old.get(name) == new.get(name):
+        if old.get(name) == new.get(name) or name in renamed.values():
             continue
-        found.append(_move(name, old.get(name), new.get(name), places, targets, names, graph))
-    return tuple(sorted(found, key=lambda move: (not move.matters_to, not move.details)))
+        was = renamed.get(name, name)
+        move = _move((was, name), (old.get(was), new.get(name)), places, targets, names, graph)
+        found.append(move)
+    return tuple(
+        sorted(found, key=lambda m: (not m.matters_to, not m.details, _rank(m.package, graph)))
+    )
+
+
+def _rank(name: str, graph: Graph) -> int:
+    package = graph.packages.get(name)
+    return list(Role).index(package.role) if package else len(Role)
+
+
+def _renamed(gone: Iterable[str], come: Iterable[str], graph: Graph) -> dict[str, str]:
+    """New names of libraries whose name changes with the CUDA major, and the old ones."""
+    before: dict[str | None, list[str]] = {}
+    for name in gone:
+        package = graph.packages.get(name)
+        before.setdefault(package.provides if package else None, []).append(name)
+    found = {}
+    for name in come:
+        package = graph.packages.get(name)
+        same = before.get(package.provides, []) if package and package.provides else []
+        if len(same) == 1:
+            found[name] = same[0]
+    return found
 
 
 _Locked = Mapping[str, frozenset[str | None]]
@@ -64,24 +90,27 @@ def _locked(packages: Iterable[LockedPackage], graph: Graph) -> dict[str, _Locke
 
 
 def _move(
-    name: str,
-    old: _Locked | None,
-    new: _Locked | None,
+    names_of: tuple[str, str],
+    locked: tuple[_Locked | None, _Locked | None],
     places: tuple[Mapping[str, Sequence[Place]], Mapping[str, Sequence[Place]]],
     targets: Sequence[Target],
     names: Mapping[Target, str],
     graph: Graph,
 ) -> Moved:
+    (was, name), (old, new) = names_of, locked
     details: list[str] = []
     matters: list[str] = []
     if old and new:
-        if old.keys() == new.keys():
+        if was == name and old.keys() == new.keys():
             details.append("from another index")
         for target in targets:
-            pair = tuple(_piece(name, side.get(target.platform, ())) for side in places)
-            if pair[0] is None or pair[1] is None or pair[0].version == pair[1].version:
+            one, two = (
+                _piece(which, side.get(target.platform, ()))
+                for which, side in zip(names_of, places, strict=True)
+            )
+            if one is None or two is None or (was == name and one.version == two.version):
                 continue
-            said, touched = _compared(pair[0], pair[1], target, graph)
+            said, touched = _compared(one, two, target, graph)
             details += [text for text in said if text not in details]
             if touched:
                 matters.append(names[target])
@@ -89,6 +118,7 @@ def _move(
         matters, details = _arrived(name, places[1], targets, names, graph)
     return Moved(
         package=name,
+        was=was if was != name else None,
         before=_versions(old),
         after=_versions(new),
         details=tuple(details),

@@ -59,6 +59,8 @@ class Moved:
     """None: it is new."""
     after: str | None
     """None: it is gone."""
+    was: str | None = None
+    """Its name before, where that changed with the CUDA major (nvidia-nccl-cu12)."""
     details: tuple[str, ...] = ()
     """What that means: "CUDA 12.8 → 13.0", "drops 7.0", "needs driver ≥ 580"."""
     matters_to: tuple[str, ...] = ()

@@ -221,7 +221,7 @@ STEPS = (
         ),
         errors=frozenset({("SF503", "cuda-toolkit")}),
         says=("strips the extras", "cublas"),
-        moves={"nvidia-cufft": ("12.0.0.61", None)},
+        moves={"nvidia-cufft": ("12.0.0.61", None), "nvidia-curand": ("10.4.0.35", None)},
     ),
     Step(
         name="back to CUDA 12 as a whole",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stackfix.check.result import Checked, Hit, Spot
 from stackfix.report.formats.interface import Format, Totals
-from stackfix.report.formats.words import moved_words, sentence, summary
+from stackfix.report.formats.words import moved_lines, sentence, summary
 from stackfix.report.wording import clean
 
 __all__ = ["make"]
@@ -27,10 +27,8 @@ class _GitHub:
         for hit in checked.hits:
             if hit.severity != "info":
                 yield _command(hit, hit.lock or Spot(file=checked.path, line=1))
-        for move in checked.moved:
-            if move.matters_to:
-                place = f"file={_property(checked.path)},title={_property(move.package)}"
-                yield f"::notice {place}::{_data(moved_words(move))}\n"
+        for line in moved_lines(move for move in checked.moved if move.matters_to):
+            yield f"::notice file={_property(checked.path)},title=moved::{_data(line)}\n"
 
     def end(self, totals: Totals) -> Iterator[str]:
         yield f"{_data(summary(totals))}\n"

@@ -58,6 +58,7 @@ def _lock(checked: Checked) -> dict[str, Any]:
         "moved": [
             {
                 "package": move.package,
+                "was": move.was,
                 "from": move.before,
                 "to": move.after,
                 "details": list(move.details),

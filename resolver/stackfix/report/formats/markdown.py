@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from stackfix.check.result import Checked, Hit
 from stackfix.report.formats.interface import Format, Totals
-from stackfix.report.formats.words import counts, moved_words, scope, summary, via_words
+from stackfix.report.formats.words import counts, moved_lines, scope, summary, via_words
 from stackfix.report.wording import clean, listed
 
 __all__ = ["make"]
@@ -35,7 +35,7 @@ class _Markdown:
             yield f"\nFor {_text(listed(checked.targets, 12))}.\n"
         if checked.moved:
             yield "\n**What moved**\n\n"
-            yield from (f"- {_text(moved_words(move))}\n" for move in checked.moved)
+            yield from (f"- {_text(line)}\n" for line in moved_lines(checked.moved))
         if told:
             yield "\n| | rule | package | what | where |\n|---|---|---|---|---|\n"
             yield from (self._row(hit) for hit in told[:_MOST])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from stackfix.check.result import Checked, Hit
 from stackfix.report.formats.interface import Format, Totals
-from stackfix.report.formats.words import counts, moved_words, scope, summary, via_words
+from stackfix.report.formats.words import counts, moved_lines, scope, summary, via_words
 from stackfix.report.wording import clean, count, listed
 
 __all__ = ["make"]
@@ -40,8 +40,8 @@ class _Text:
         yield f"{mark} {clean(checked.path)}{clean(against)}: {counts(checked)}\n"
         if checked.targets:
             yield f"  for {clean(listed(checked.targets, 12))}\n"
-        for move in checked.moved:
-            yield from self._wrapped(f"{moved_words(move)}", "  ↻ ")
+        for line in moved_lines(checked.moved):
+            yield from self._wrapped(line, "  ↻ ")
         for same in _grouped(told):
             yield from self._alike(same)
         for hit in checked.repaired:

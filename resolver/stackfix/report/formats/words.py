@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from stackfix.check.result import Checked, Hit, Moved
 from stackfix.report.formats.interface import Totals
 from stackfix.report.wording import count, listed
 from stackfix.rules.finding import Severity
 
-__all__ = ["counts", "moved_words", "scope", "sentence", "summary", "via_words"]
+__all__ = ["counts", "moved_lines", "moved_words", "scope", "sentence", "summary", "via_words"]
 
 
 def scope(hit: Hit) -> str:
@@ -30,7 +32,25 @@ def via_words(hit: Hit) -> str:
 
 def moved_words(move: Moved) -> str:
     """ "torch 2.10.0 → 2.11.0: CUDA 12.8 → 13.0, drops 7.0 (matters to v100-pool)"."""
-    line = f"{move.package} {move.before or 'new'} → {move.after or 'gone'}"
+    return _meaning([_step(move)], move)
+
+
+def moved_lines(moves: Iterable[Moved]) -> list[str]:
+    """A line for each meaning: what moves with the same consequences stands in one."""
+    alike: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Moved]] = {}
+    for move in moves:
+        alike.setdefault((move.details, move.matters_to), []).append(move)
+    return [_meaning([_step(move) for move in same], same[0]) for same in alike.values()]
+
+
+def _step(move: Moved) -> str:
+    if move.was:
+        return f"{move.was} {move.before} → {move.package} {move.after}"
+    return f"{move.package} {move.before or 'new'} → {move.after or 'gone'}"
+
+
+def _meaning(steps: list[str], move: Moved) -> str:
+    line = ", ".join(steps)
     if move.details:
         line += f": {', '.join(move.details)}"
     if move.matters_to:
