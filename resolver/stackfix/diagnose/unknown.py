@@ -8,7 +8,7 @@ from stackfix.diagnose.collect import Reading
 from stackfix.diagnose.diagnosis import Confidence, Diagnosis
 from stackfix.diagnose.event import Event
 from stackfix.diagnose.facts import Facts
-from stackfix_knowledge.signatures import Role, signature_table
+from stackfix_knowledge.signatures import Remedy, RemedyKind, Role, signature_table
 
 __all__ = ["differing_versions", "nothing_found"]
 
@@ -31,6 +31,7 @@ def nothing_found(events: Sequence[Event], readings: Sequence[Reading], facts: F
         return _unknown(
             f"{cut[0].name} is truncated: it ends inside a traceback, before the error's own line.",
             (_REST,),
+            Remedy(kind=RemedyKind.HOST, text=_REST),
         )
     failures = [e for e in events if e.role in _SIGNS and not e.handled and _tells(e, events)]
     if failures:
@@ -89,7 +90,7 @@ def _short(event: Event) -> str:
     return event.body[:200]
 
 
-def _unknown(why: str, unknown: tuple[str, ...]) -> Diagnosis:
+def _unknown(why: str, unknown: tuple[str, ...], *first: Remedy) -> Diagnosis:
     family = signature_table().family("unknown_cause")
     return Diagnosis(
         family=family,
@@ -97,7 +98,7 @@ def _unknown(why: str, unknown: tuple[str, ...]) -> Diagnosis:
         why=why,
         cause=(),
         rank=None,
-        remedies=family.remedies,
+        remedies=(*first, *family.remedies),
         verify=family.verify,
         unknown=unknown,
     )

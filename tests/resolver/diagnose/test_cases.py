@@ -22,7 +22,7 @@ CASES: list[dict[str, Any]] = [
 
 
 def each_line(before: bytes, after: bytes = b"") -> Callable[[bytes], bytes]:
-    return lambda data: b"".join(before + line + after + b"\n" for line in data.split(b"\n"))
+    return lambda data: b"\n".join(before + line + after for line in data.split(b"\n"))
 
 
 DRESSES: dict[str, Callable[[bytes], bytes]] = {
