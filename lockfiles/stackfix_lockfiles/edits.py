@@ -32,6 +32,7 @@ __all__ = [
     "add_constraint",
     "add_index",
     "add_override",
+    "add_requirement",
     "add_source",
     "apply_edits",
     "remove_override",
@@ -107,6 +108,40 @@ def add_override(project: Project, requirement: str, *, why: str = "") -> Edit:
     return _add(project, project.overrides, _OVERRIDES, requirement, why)
 
 
+def add_requirement(
+    project: Project,
+    requirement: str,
+    *,
+    package: str,
+    extra: str | None = None,
+    group: str | None = None,
+    why: str = "",
+) -> Edit:
+    """Return the edit that adds to an extra or group of a member, with `why` as a comment.
+
+    A constraint for one extra, `torch<2.11 ; extra == 'cu128'`, does not do: uv does not apply it
+    to what other packages need (tried with uv 0.13.9).
+
+    Args:
+        project: the project.
+        requirement: a PEP 508 requirement.
+        package: the member's name; the root's file is edited if there is no such member.
+        extra: the extra's name, in any spelling; or
+        group: the group's.
+        why: the reason.
+
+    Raises:
+        InputError: it is no requirement.
+    """
+    home = next((file for file in project.files if file.name == package), project.main)
+    table = ("dependency-groups",) if extra is None else ("project", "optional-dependencies")
+    wanted = canonicalize_name(extra or group or "")
+    known = (name for name in home.table(*table) if canonicalize_name(name) == wanted)
+    keys = (*table, next(known, str(wanted)))
+    parse_requirement(requirement, home.path, ".".join(keys), None)
+    return _addition(home.path, keys, requirement, why)
+
+
 def _add(
     project: Project,
     present: Iterable[DeclaredRequirement],
@@ -122,10 +157,14 @@ def _add(
             if is_url(declared.raw) or is_url(requirement):
                 return _replacement(declared, requirement, why)
             return replace_requirement(declared, requirement, why=why)
+    return _addition(project.main.path, keys, requirement, why)
+
+
+def _addition(file: Path, keys: tuple[str, ...], requirement: str, why: str) -> Edit:
     return Edit(
         kind=EditKind.REQUIREMENT,
-        file=project.main.path,
-        table=table,
+        file=file,
+        table=".".join(keys),
         keys=keys,
         line=None,
         old=None,

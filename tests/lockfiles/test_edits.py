@@ -1,3 +1,4 @@
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from stackfix_lockfiles.edits import (
     add_constraint,
     add_index,
     add_override,
+    add_requirement,
     add_source,
     apply_edits,
     remove_override,
@@ -509,3 +511,31 @@ def test_a_file_of_another_project_is_refused() -> None:
     foreign = Edit(**{**{name: getattr(edit, name) for name in edit.__slots__}, "file": Path("x")})
     with pytest.raises(InputError, match="expected a file of this project"):
         apply_edits(found, [foreign])
+
+
+def test_a_requirement_is_added_to_an_extra_or_group(tmp_path: Path) -> None:
+    text = """\
+[project]
+name = "robot"
+version = "1"
+
+[project.optional-dependencies]
+Cu_128 = ["torchvision"]  # the newest
+
+[dependency-groups]
+gpu = [
+    "torchvision",
+]
+"""
+    found = Project.find(write_project(tmp_path, {"pyproject.toml": text}))
+    asked = {"package": "robot", "why": "it must"}
+    edits = [
+        add_requirement(found, "torch<3", extra="cu-128", **asked),
+        add_requirement(found, "torch<4", group="gpu", **asked),
+    ]
+    changed = apply_edits(found, edits)[Path("pyproject.toml")].decode()
+    document = tomllib.loads(changed)
+    assert document["project"]["optional-dependencies"] == {"Cu_128": ["torchvision", "torch<3"]}
+    assert document["dependency-groups"] == {"gpu": ["torchvision", "torch<4"]}
+    assert '    "torchvision",\n    "torch<4",  # it must\n' in changed
+    assert "# the newest" in changed

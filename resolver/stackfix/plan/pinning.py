@@ -57,12 +57,9 @@ def edits_for(
             break
         bounds[found.package] = _Bound(found.below, found.message)
     edits = [e for name in versions for e in _moved(project, name, versions[name], bounds, where)]
-    edits += [
-        editing.add_constraint(project, f"{name}<{bound_below(bound.below)}{only}", why=bound.why)
-        for only in _only(where)
-        for name, bound in bounds.items()
-        if not list(_written(project, name, where))
-    ]
+    for name, bound in bounds.items():
+        if not _written(project, name, where):
+            edits += _named(project, f"{name}<{bound_below(bound.below)}", where, bound.why)
     edits += _without_overrides(project, world, versions)
     edits += _indexed(project, world, versions, where)
     edits += _overridden(project, world, versions)
@@ -83,10 +80,16 @@ def _written(project: Project, name: str, where: Scope) -> list[DeclaredRequirem
     return own or [declared for declared in found if where.reaches(declared, project)]
 
 
-def _only(where: Scope) -> list[str]:
-    """Markers for constraints that hold in the chosen extras alone; groups have none."""
-    extras = [f" ; extra == '{item.extra}'" for item in where.chosen if item.extra]
-    return extras or [""]
+def _named(project: Project, text: str, where: Scope, why: str) -> list[Edit]:
+    """A limit on a package that only others need: a constraint, or asked for by the chosen ones."""
+    if not where.chosen:
+        return [editing.add_constraint(project, text, why=why)]
+    return [
+        editing.add_requirement(
+            project, text, package=item.package, extra=item.extra, group=item.group, why=why
+        )
+        for item in where.chosen
+    ]
 
 
 def _asked(
@@ -167,8 +170,7 @@ def _indexed(
         for item in where.chosen or (None,):
             yield _source(project, name, known or label, item, why)
         if not _written(project, name, where):
-            for only in _only(where):
-                yield editing.add_constraint(project, f"{name}=={version.public}{only}", why=why)
+            yield from _named(project, f"{name}=={version.public}", where, why)
 
 
 def _source(project: Project, name: str, index: str, item: ConflictItem | None, why: str) -> Edit:

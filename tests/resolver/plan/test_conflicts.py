@@ -113,3 +113,14 @@ def test_nothing_chosen_moves_what_everyone_has(tmp_path: Path) -> None:
     plan = plan_for(project, CARD)
     assert plan.status is Status.PLANNED
     assert moved(plan)["torch"] == "2.8.0"
+
+
+def test_a_package_that_only_another_needs_is_bounded_in_that_extra(tmp_path: Path) -> None:
+    both = EXTRAS.format(old='"torchvision==0.22.1"', new='"torchvision==0.22.1"')
+    project = locked(tmp_path / "p", extra=both)
+    file = project / "pyproject.toml"
+    file.write_text(file.read_text().replace("torchvision==0.22.1", "torchvision"))
+    plan = plan_for(project, CARD, extras=("new",))
+    assert plan.status is Status.PLANNED
+    assert edited(plan) == {"project.optional-dependencies.new": "torch<2.11"}
+    assert holds(project, plan, CARD, extras=("new",))
