@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stackfix.validate.kernels.telling import Telling, arguments, telling
+    from stackfix.validate.kernels.telling import NotPossible, Telling, arguments, telling
     from stackfix.validate.kernels.torch_device import compare, load_torch
 else:
-    from telling import Telling, arguments, telling
+    from telling import NotPossible, Telling, arguments, telling
     from torch_device import compare, load_torch
 
 
@@ -26,6 +28,8 @@ def run(torch: Any, tell: Telling, device: str) -> None:
     torch.manual_seed(0)
     x = torch.randn(256, 256)
     with tell.check("a pointwise function and a sum, float32") as told:
+        if not any(map(shutil.which, (os.environ.get("CC") or "gcc", "cc", "clang"))):
+            raise NotPossible("there is no C compiler, which torch.compile needs")
         actual = torch.compile(function)(torch, x.to(device))
         told.detail = f"error {compare(actual, function(torch, x.double()), 'float32'):.1e}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ else:
 def load_jax(tell: Telling, device: str) -> tuple[Any, Any]:
     """jax and its devices of that kind; (None, None), told as a failed check, without any."""
     with tell.check("jax sees the device") as told:
+        # Both, whatever the environment says: the reference is computed on the processor.
+        os.environ["JAX_PLATFORMS"] = "cuda,cpu" if device == "cuda" else "cpu"
         jax: Any = import_module("jax")
         jax.config.update("jax_enable_x64", True)  # for the reference
         tell.fact("jax", str(jax.__version__))

@@ -13,8 +13,11 @@ else:
     from telling import Telling, Wrong
 
 
-def load_torch(tell: Telling, device: str) -> Any:
-    """torch, told with its build; None, told as a failed check, where it cannot use the device."""
+def load_torch(tell: Telling, device: str, *, use: bool = True) -> Any:
+    """torch, told with its build; None, told as a failed check, where it cannot use the device.
+
+    Without `use` the device is only counted: a card may admit a single process.
+    """
     torch: Any = None
     with tell.check("torch sees the device"):
         torch = import_module("torch")
@@ -22,8 +25,9 @@ def load_torch(tell: Telling, device: str) -> Any:
         if device == "cuda":
             if torch.version.cuda is None:
                 raise Wrong(f"torch {torch.__version__} is a build for the processor alone")
-            torch.zeros(1, device="cuda")  # raises with the reason where is_available only says no
-            tell.fact("card", torch.cuda.get_device_name(0))
+            if use or not torch.cuda.device_count():
+                torch.zeros(1, device="cuda")  # raises with the reason why there is none
+                tell.fact("card", torch.cuda.get_device_name(0))
         return torch
     return None
 

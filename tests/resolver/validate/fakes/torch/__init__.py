@@ -15,7 +15,7 @@ from . import nn as nn
 __version__ = "9.9.9"
 wrong("import torch")
 version = SimpleNamespace(cuda=None if os.environ.get("FAKE") == "cpu" else "12.8")
-float64, float32, float16, bfloat16 = "float64", "float32", "float16", "bfloat16"
+float64, float32, float16, bfloat16, int64 = "float64", "float32", "float16", "bfloat16", "int64"
 bool = "bool"
 contiguous_format = channels_last = channels_last_3d = None
 backends = SimpleNamespace(
@@ -26,7 +26,6 @@ cuda = SimpleNamespace(
     get_device_name=lambda number: "Card of a test",
     synchronize=lambda: None,
     device_count=lambda: int(os.environ.get("FAKE_CARDS", "1")),
-    empty_cache=lambda: None,
     set_device=lambda number: None,
     mem_get_info=lambda: (int(os.environ.get("FAKE_FREE", 1 << 40)), 1 << 40),
 )
@@ -77,6 +76,10 @@ def zeros(*shape, device="cpu"):
 
 def ones(*shape, dtype=None):
     return Tensor(shape, [1.0] * 8)
+
+
+def tensor(values, dtype, device):
+    return Tensor((len(values),), values, device)
 
 
 def arange(count, device="cpu"):
