@@ -13,6 +13,7 @@ from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf503_override import Override
 from stackfix.solve.world import Site
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.packages import Role
 from stackfix_lockfiles.lock import Lock, LockedPackage, LockedRequirement
 from stackfix_lockfiles.markers import Environment as Truths
 
@@ -55,13 +56,14 @@ def integrity(lock: Lock, sites: Sequence[Site], graph: Graph) -> Iterator[Findi
 
 
 def _weighed(finding: Finding, graph: Graph) -> Finding:
-    """A warning where somebody overrides cuDNN or NCCL: at times that is the only way.
+    """A warning where somebody overrides one of NVIDIA's libraries: at times the only way.
 
-    Whether the version works is for the other rules to say: SF301, SF101 and SF401.
+    Whether that version works is for the other rules to say: SF301, SF303, SF101 and SF401. The
+    meta-package is none of them: what an override strips of it is missing.
     """
     package = graph.packages.get(finding.package)
-    lenient = package is not None and package.provides in {"cudnn", "nccl"}
-    if finding.code == Override.code and lenient:
+    library = package is not None and package.role is Role.LIBRARY and package.judged
+    if finding.code == Override.code and library:
         return replace(finding, severity=Severity.WARNING)
     return finding
 

@@ -6,7 +6,8 @@ that do.
 Why: everything installs and runs, on the CPU. It happens without a word on Windows, on aarch64
 before torch 2.11, and where a "+cpu" build or index stands in the lock.
 
-Evidence: measured or metadata (the wheel of this platform), or the version's local part.
+Evidence: measured or metadata (the wheel of this platform), the version's local part, or
+PyTorch's CPU index, which has versions without one for some platforms.
 
 Fix: a release or an index whose wheel for this platform is a CUDA build.
 
@@ -28,7 +29,8 @@ class CpuOnly:
     title = "CPU-only build on a GPU target"
 
     def judge(self, piece: Piece, target: Target, graph: Graph) -> Iterator[Finding]:
-        by_name = piece.version.local == "cpu"
+        source = piece.locked.source.index if piece.locked is not None else None
+        by_name = piece.version.local == "cpu" or source == graph.indexes.url("cpu")
         by_facts = piece.wheel is not None and piece.wheel.cpu_only
         if not piece.package.judged or not (by_name or by_facts):
             return

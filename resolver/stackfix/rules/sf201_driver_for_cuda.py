@@ -73,4 +73,6 @@ class DriverForCuda:
     @staticmethod
     def _follows(finding: Finding, stack: Stack) -> bool:
         piece = stack.get(finding.package)
-        return piece is not None and piece.package.role is Role.LIBRARY
+        if piece is None:
+            return False
+        return piece.package.role is Role.LIBRARY or piece.package.numbered_as_cuda

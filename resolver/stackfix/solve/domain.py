@@ -194,6 +194,25 @@ class Domain:
             cached = self._demands[(key, version)] = tuple(self._ask(key, version, release))
         return cached
 
+    def offers(self, key: str, release: Release | None) -> bool:
+        """Whether a release has the extra that a key names.
+
+        jax 0.6 has no "cuda13": uv takes it with a warning, and without the GPU's packages. An
+        extra that means nothing at the locked version either is no reason against another.
+        """
+        name, bracket, extra = key.partition("[")
+        locked = self._world.locked.get(name)
+        if not bracket or release is None or release.version == locked or locked is None:
+            return True
+        before = self._world.graph.release(name, locked)
+        return self._has(release, extra[:-1]) or not self._has(before, extra[:-1])
+
+    def _has(self, release: Release | None, extra: str) -> bool:
+        """Whether some requirement of the wheels depends on the extra, as far as anybody read."""
+        wheels = self._wheels(release).values()
+        lines = [line for wheel in wheels for line in wheel.requires or ()]
+        return not lines or any(f'"{extra}"' in line.replace("'", '"') for line in lines)
+
     def locked_demands(self, name: str, locked: Version) -> tuple[Demand, ...]:
         """What the locked version of a package asks."""
         return self.demands(name, locked, self._world.graph.release(name, locked))

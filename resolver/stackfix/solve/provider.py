@@ -142,4 +142,5 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
             Candidate(identifier, choice.version, choice.release)
             for choice in self._domain.choices(name)
             if all(choice.version in versions for versions in admitted)
+            and self._domain.offers(identifier, choice.release)
         ]

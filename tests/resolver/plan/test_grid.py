@@ -1,0 +1,84 @@
+"""The grid of projects and cards as a table: `pytest -m slow -s tests/resolver/plan/test_grid.py`.
+
+A row for each project and card: the verdict with its errors, and what the solver would move, before
+uv was asked. Needs STACKFIX_CORPUS, as test_corpus.py does.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from stackfix.plan.declared import world
+from stackfix.plan.limits import dependents, limits
+from stackfix.plan.request import Request
+from stackfix.plan.sites import Ground
+from stackfix.rules.finding import Finding
+from stackfix.rules.judge import errors
+from stackfix.solve.domain import Domain
+from stackfix.solve.search import Search
+from stackfix_lockfiles.errors import InputError
+from tests.resolver.making import graph
+from tests.resolver.plan.test_corpus import CORPUS, FLEET, judged, projects
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CORPUS is None, reason="STACKFIX_CORPUS names no folder"),
+]
+
+MEDIAN = 0.3
+"""Seconds that judging and solving may take without network, uv aside; the budget's own figure."""
+
+
+def test_the_table_of_projects_and_cards() -> None:
+    seconds: list[float] = []
+    for name in projects():
+        for card in FLEET:
+            started = time.perf_counter()
+            verdict = cell(Path(CORPUS or ".") / "corpus" / name, card)
+            seconds.append(time.perf_counter() - started)
+            sys.stdout.write(f"{name:24}{card:26}{seconds[-1]:6.2f} s  {verdict}\n")
+    median = statistics.median(seconds)
+    sys.stdout.write(f"{len(seconds)} cells, median {median:.2f} s, worst {max(seconds):.2f} s\n")
+    assert median <= MEDIAN
+
+
+def cell(folder: Path, card: str) -> str:
+    """One verdict in a line."""
+    try:
+        request, before = judged(folder, card)
+    except InputError as error:
+        return f"refused: {error}"
+    if not before.gpu_packages:
+        return "nothing that uses the GPU"
+    faults = errors(before.findings(graph()))
+    return f"{moves(request, before)}  {named(faults)}" if faults else "ok"
+
+
+def moves(request: Request, before: Ground) -> str:
+    """The frameworks that would move: on the project's own indexes, else with PyTorch's."""
+    demands = limits(before, dependents(before), {}).demands
+    for indexes in scenes():
+        scene = world(request, before, demands, indexes=indexes)
+        found = next(Search(scene, Domain(scene)).solutions(), None)
+        if found is not None:
+            moved = [f"{n} {v}" for n, v in found.chosen.items() if scene.locked.get(n) != v]
+            return "→ " + (", ".join(moved) or "libraries alone")
+    return "no plan"
+
+
+def scenes() -> Iterator[frozenset[str]]:
+    yield frozenset()
+    yield frozenset(graph().indexes.names())
+
+
+def named(faults: Iterable[Finding]) -> str:
+    """`[SF101 torch, SF103 nvidia-cudnn-cu12]`, at most four."""
+    each = list(dict.fromkeys(f"{fault.code} {fault.package}" for fault in faults))
+    more = f" and {len(each) - 4} more" if len(each) > 4 else ""
+    return f"[{', '.join(each[:4])}{more}]"
