@@ -103,8 +103,13 @@ def addresses() -> tuple[str, str]:
     ("name", "card"),
     [
         ("openpi", "RTX 5090:4@570.133.07"),
+        ("openpi", "B200@580.82.07"),
+        ("zonos", "RTX 5090@580.82.07"),
         ("zonos", "B200@580.82.07"),
-        ("alphafold3", "RTX 5090:2@570.133.07"),
+        ("zonos", "GB10@580.95.05"),
+        ("lobster", "RTX 5090@580.82.07"),
+        ("lobster", "B200@580.82.07"),
+        ("lobster", "GB10@580.95.05"),
     ],
 )
 def test_a_real_project_moves_and_uv_accepts_its_lock(
