@@ -100,7 +100,9 @@ def measure_binaries(
     return replace(
         fact,
         cuda=cuda,
-        cpu_only=fact.cpu_only or _lacks_gpu_code(fact.file, binaries),
+        # Old wheels carry CUDA's libraries inside and name none: what was read counts.
+        cpu_only=not binaries.coverage.has_device_code
+        and (fact.cpu_only or _lacks_gpu_code(fact.file, binaries)),
         built_against={**fact.built_against, **builds},
         coverage=replace(binaries.coverage, toolkit=cuda),
         ptxas=binaries.ptxas,
