@@ -15,6 +15,7 @@ from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.scratch import scratch
 from stackfix_lockfiles.scratch.known import known
+from stackfix_lockfiles.scratch.local import find_local
 from stackfix_lockfiles.scratch.pseudo import without_pseudo_extras
 from tests.conftest import FIXTURES
 
@@ -331,3 +332,14 @@ def test_the_copy_is_removed_when_something_fails(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         fail()
     assert not seen[0].exists()
+
+
+@pytest.mark.parametrize("name", ["x" * 5_000, "../" * 3_000, "x\\u0000y"])
+def test_a_path_that_no_system_has_is_merely_not_there(tmp_path: Path, name: str) -> None:
+    text = (
+        f'[tool.uv]\nfind-links = ["{name}"]\n[[tool.uv.index]]\nurl = "{name}"\n'
+        f'[tool.uv.sources]\nx = {{ path = "{name}" }}\n'
+    )
+    write(tmp_path, {"pyproject.toml": ROOT + text})
+    found = find_local(Project.find(tmp_path), None)
+    assert not found.links

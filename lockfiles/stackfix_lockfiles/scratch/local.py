@@ -52,9 +52,9 @@ def find_local(project: Project, lock: Lock | None) -> LocalFiles:
         path = Path(os.path.normpath(waiting.pop()))
         if path in folders or path in links:
             continue
-        if path.is_file():
+        if os.path.isfile(path):  # unlike Path.is_file, takes a name of any length
             links.add(path)
-        elif path.is_dir() and len(folders) < _MAX_FOLDERS:
+        elif os.path.isdir(path) and len(folders) < _MAX_FOLDERS:
             folders.add(path)
             waiting += _read_by(path)
         else:
@@ -70,7 +70,7 @@ def find_local(project: Project, lock: Lock | None) -> LocalFiles:
 def _read_by(folder: Path) -> Iterator[Path]:
     """The folders and files that uv reads because it reads this folder's pyproject.toml."""
     path = folder / "pyproject.toml"
-    if not path.is_file():
+    if not os.path.isfile(path):
         return
     file = Pyproject.read(path, folder, str(path), what="a pyproject.toml")
     for source in sources(file):
@@ -90,7 +90,9 @@ def _indexes(project: Project) -> Iterator[Path]:
     urls += [found] if isinstance(found, str) else found if isinstance(found, list) else []
     for url in urls:
         local = _local_path(url) if isinstance(url, str) else None
-        if local is not None and not local.is_absolute() and (project.root / local).exists():
+        if local is None or local.is_absolute():
+            continue
+        if os.path.exists(project.root / local):
             yield Path(os.path.normpath(project.root / local))
 
 
