@@ -65,6 +65,15 @@ def test_a_cpu_index_is_named_as_what_it_is(shared_index: Index, tmp_path: Path)
     assert codes(plan_on(shared_index, project, "H100@550.90.07")) == {"SF105"}
 
 
+def test_a_cpu_index_is_told_by_its_address_where_versions_have_no_local_part(
+    shared_index: Index, tmp_path: Path
+) -> None:
+    project = locked(shared_index, tmp_path / "p", "torch==2.2.1", extra=on_index("cpu", "torch"))
+    plan = plan_on(shared_index, project, "GH200@570.133.20")
+    assert {f.version for f in errors(plan.findings)} == {"2.2.1"}
+    assert codes(plan) == {"SF105"}
+
+
 @pytest.mark.parametrize(
     ("extra", "card", "after"),
     [
