@@ -9,7 +9,6 @@ from packaging.version import Version
 
 from stackfix.check.forks import comes_alive, other_machine
 from stackfix.check.places import Place, Places, versions_of
-from stackfix.check.stated import Statements
 from stackfix.rules.finding import Finding, Severity
 from stackfix.rules.judge import judge_lock, judge_piece, judge_stack
 from stackfix.rules.locked import LockedEnvironment
@@ -18,6 +17,7 @@ from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf503_override import Override
 from stackfix.rules.sf505_other_index import NamedIndexes, OtherIndex
 from stackfix.stack import Piece, Stack
+from stackfix.stated import Statements
 from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.lock import Lock, LockedPackage, LockedRequirement

@@ -22,7 +22,6 @@ from stackfix.check.judging import (
 from stackfix.check.result import Checked, Hit
 from stackfix.check.settings import Policy, nearest_settings, policy
 from stackfix.check.spots import Spots, in_repository
-from stackfix.check.stated import Statements
 from stackfix.check.subject import (
     EVERYTHING,
     Choice,
@@ -39,6 +38,7 @@ from stackfix.rules.sf109_unmeasured import is_unknown
 from stackfix.rules.sf500_not_judged import NotJudged
 from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf505_other_index import NamedIndexes
+from stackfix.stated import Statements
 from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.project import Project, shown

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from stackfix.check.stated import Statements
 from stackfix.rules.finding import Finding, Severity
 from stackfix.rules.locked import LockedEnvironment
 from stackfix.rules.requires import Stated
 from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf503_override import Override
 from stackfix.solve.world import Site
+from stackfix.stated import Statements
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.packages import Role
 from stackfix_lockfiles.lock import Lock, LockedPackage, LockedRequirement
