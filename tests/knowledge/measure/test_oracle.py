@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from uv import find_uv_bin
 
 from stackfix_knowledge.architecture import Architecture
 from stackfix_knowledge.measure.archive import is_library
@@ -23,15 +24,19 @@ WHEELS = [
     "nvidia-nccl-cu12==2.27.5",
     "nvidia-cudnn-cu12==9.5.1.17",
     "nvidia-cudnn-cu12==9.10.2.21",
+    "nvidia-cublas-cu12==12.8.4.1",
+    "nvidia-cusolver-cu12==11.7.3.90",
+    "nvidia-cusparse-cu12==12.5.8.93",
+    "xformers==0.0.32.post1",
+    "torchaudio==2.8.0",
+    "nvidia-nvshmem-cu13==3.3.24",
 ]
 IMAGE = re.compile(r"^Fatbin (elf|ptx) code:\n=+\narch = sm_(\d+[af]?)$", re.MULTILINE)
 
 
 def install(folder: Path, requirement: str) -> None:
-    uv = shutil.which("uv")
-    assert uv is not None
     subprocess.run(
-        [uv, "pip", "install", "--quiet", "--no-deps", "--target", str(folder),
+        [find_uv_bin(), "pip", "install", "--quiet", "--no-deps", "--target", str(folder),
          "--python-platform", "x86_64-manylinux_2_28", "--python-version", "3.11", requirement],
         check=True,
     )  # fmt: skip
