@@ -10,6 +10,7 @@ from pathlib import Path
 from stackfix.host import nvml
 from stackfix.host.host import Card, Host, Source
 from stackfix.host.kernel import read_cards, read_driver
+from stackfix.host.layout import numa_node
 from stackfix.host.system import read_system
 from stackfix.host.visible import apply_visible_devices
 
@@ -44,14 +45,17 @@ def detect(
         source = Source.NVML if cards else Source.NONE
         notes.extend(answer.notes)
     setting = env.get("CUDA_VISIBLE_DEVICES")
-    cards = tuple(_named(card, capability_of, notes) for card in cards)
+    cards = tuple(
+        replace(_named(card, capability_of, notes), numa=numa_node(root, card.pci))
+        for card in cards
+    )
     seen = apply_visible_devices(
         cards, setting, by_pci=env.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
     )
     return Host(
         source=source,
         cards=seen.cards,
-        system=read_system(root=root, env=env),
+        system=read_system(root=root, env=env, cards=seen.cards),
         driver=driver,
         cuda_driver=cuda_driver,
         visible_devices=setting,

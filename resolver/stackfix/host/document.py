@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stackfix.host.host import SCHEMA, Card, Host, MigInstance, Source, System
+from stackfix.host.host import (
+    SCHEMA,
+    Card,
+    Found,
+    Host,
+    Interface,
+    Iommu,
+    Library,
+    MigInstance,
+    Source,
+    System,
+)
 from stackfix_lockfiles.errors import InputError
 
 __all__ = ["from_document", "read_host", "to_document"]
@@ -17,6 +29,7 @@ _MOST_BYTES = 4 << 20
 """A host with a thousand cards takes a tenth of this; more is not a host."""
 
 T = TypeVar("T")
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def to_document(host: Host) -> dict[str, Any]:
@@ -52,28 +65,54 @@ def from_document(document: object, path: Path) -> Host:
             path, f"expected {SCHEMA}, the version this stackfix reads", place="schema"
         )
     system = reader.mapping(top.get("system"), "system")
-    source = reader.value(top, "source", str)
-    if source not in list(Source):
-        raise InputError(path, "expected one of " + ", ".join(Source), place="source")
     return Host(
-        source=Source(source),
+        source=reader.choice(top, "source", Source),
         cards=tuple(
             _card(reader, reader.mapping(card, f"cards[{index}]"), f"cards[{index}]")
             for index, card in enumerate(reader.sequence(top, "cards"))
         ),
-        system=System(
-            platform=reader.value(system, "platform", str, "system"),
-            python=reader.value(system, "python", str, "system"),
-            kernel=reader.optional(system, "kernel", str, "system"),
-            glibc=reader.optional(system, "glibc", str, "system"),
-            shm=reader.optional(system, "shm", int, "system"),
-            container=reader.value(system, "container", bool, "system"),
-            wsl=reader.value(system, "wsl", bool, "system"),
-        ),
+        system=_system(reader, system),
         driver=reader.optional(top, "driver", str),
         cuda_driver=reader.optional(top, "cuda_driver", str),
         visible_devices=reader.optional(top, "visible_devices", str),
         notes=tuple(str(note) for note in reader.sequence(top, "notes")),
+    )
+
+
+def _system(reader: _Reader, system: Mapping[str, Any]) -> System:
+    """Keys after `wsl` are missing from files that older releases wrote."""
+    iommu = system.get("iommu")
+    return System(
+        platform=reader.value(system, "platform", str, "system"),
+        python=reader.value(system, "python", str, "system"),
+        kernel=reader.optional(system, "kernel", str, "system"),
+        glibc=reader.optional(system, "glibc", str, "system"),
+        shm=reader.optional(system, "shm", int, "system"),
+        container=reader.value(system, "container", bool, "system"),
+        wsl=reader.value(system, "wsl", bool, "system"),
+        memory_limit=reader.optional(system, "memory_limit", int, "system"),
+        memlock=reader.optional(system, "memlock", int, "system"),
+        sys_nice=reader.optional(system, "sys_nice", bool, "system"),
+        numa_nodes=reader.optional(system, "numa_nodes", int, "system"),
+        iommu=None if iommu is None else reader.choice(system, "iommu", Iommu, "system"),
+        ptxas=reader.optional(system, "ptxas", str, "system"),
+        library_path=reader.optional(system, "library_path", str, "system"),
+        libraries=tuple(
+            Library(
+                name=reader.value(library, "name", str, place),
+                path=reader.value(library, "path", str, place),
+                found=reader.choice(library, "found", Found, place),
+                version=reader.optional(library, "version", str, place),
+            )
+            for place, library in reader.mappings(system, "libraries", "system")
+        ),
+        interfaces=tuple(
+            Interface(
+                name=reader.value(interface, "name", str, place),
+                default=reader.value(interface, "default", bool, place),
+            )
+            for place, interface in reader.mappings(system, "interfaces", "system")
+        ),
     )
 
 
@@ -97,6 +136,7 @@ def _card(reader: _Reader, data: Mapping[str, Any], place: str) -> Card:
         pci=reader.optional(data, "pci", str, place),
         visible=reader.value(data, "visible", bool, place),
         mig=tuple(instances),
+        numa=reader.optional(data, "numa", int, place),
     )
 
 
@@ -119,6 +159,24 @@ class _Reader:
         if not isinstance(value, list):
             raise InputError(self._path, "expected a list", place=_join(place, key))
         return value
+
+    def mappings(
+        self, data: Mapping[str, Any], key: str, place: str
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The objects of a list, each with its place."""
+        for index, item in enumerate(self.sequence(data, key, place)):
+            inner = f"{_join(place, key)}[{index}]"
+            yield inner, self.mapping(item, inner)
+
+    def choice(
+        self, data: Mapping[str, Any], key: str, kind: type[Choice], place: str = ""
+    ) -> Choice:
+        value = self.value(data, key, str, place)
+        if value not in list(kind):
+            raise InputError(
+                self._path, "expected one of " + ", ".join(kind), place=_join(place, key)
+            )
+        return kind(value)
 
     def optional(
         self, data: Mapping[str, Any], key: str, kind: type[T], place: str = ""

@@ -5,10 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["SCHEMA", "Card", "Host", "MigInstance", "Source", "System"]
+__all__ = [
+    "SCHEMA",
+    "UNLIMITED",
+    "Card",
+    "Found",
+    "Host",
+    "Interface",
+    "Iommu",
+    "Library",
+    "MigInstance",
+    "Source",
+    "System",
+]
 
 SCHEMA = 1
 """Version of the JSON form. Rises only when a reader of the old form would misread the new one."""
+
+UNLIMITED = -1
+"""A limit that is set to none; None stands for one that could not be read."""
 
 
 class Source(StrEnum):
@@ -47,6 +62,48 @@ class Card:
     """False: CUDA_VISIBLE_DEVICES hides it."""
     mig: tuple[MigInstance, ...] = ()
     """Instances that may be used; only the first is when CUDA_VISIBLE_DEVICES names none."""
+    numa: int | None = None
+    """NUMA node that the card hangs on; None: the firmware does not say, or has no nodes."""
+
+
+class Iommu(StrEnum):
+    """What the IOMMU does with what the cards write."""
+
+    OFF = "off"
+    ON = "on"
+    """Present, in a mode that could not be read."""
+    PASSTHROUGH = "passthrough"
+    TRANSLATED = "translated"
+    """Every transfer between cards goes through it: slow, and hangs on some boards."""
+
+
+class Found(StrEnum):
+    """How the loader comes to a library."""
+
+    LD_LIBRARY_PATH = "LD_LIBRARY_PATH"
+    """Before a wheel's own copy, where that is found by RUNPATH."""
+    LDCONFIG = "ldconfig"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """A copy of a CUDA library outside every Python environment."""
+
+    name: str
+    """"cudnn", "nccl", "cudart" …"""
+    path: str
+    found: Found
+    version: str | None = None
+    """As far as the file's name tells it, "9.5.1"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interface:
+    """A network interface that is up; the loopback is none."""
+
+    name: str
+    default: bool = False
+    """Whether the default route leaves through it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +119,21 @@ class System:
     """Size of /dev/shm in bytes: NCCL and data loaders need it."""
     container: bool = False
     wsl: bool = False
+    memory_limit: int | None = None
+    """Bytes that the control group allows; UNLIMITED: it sets no limit."""
+    memlock: int | None = None
+    """Bytes that a process may lock; UNLIMITED: any."""
+    sys_nice: bool | None = None
+    """Whether this process has CAP_SYS_NICE; containers allow NUMA calls with it alone."""
+    numa_nodes: int | None = None
+    """NUMA nodes of the machine; 0: the kernel knows none."""
+    iommu: Iommu | None = None
+    ptxas: str | None = None
+    """The first ptxas on PATH."""
+    library_path: str | None = None
+    """LD_LIBRARY_PATH as it was set."""
+    libraries: tuple[Library, ...] = ()
+    interfaces: tuple[Interface, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

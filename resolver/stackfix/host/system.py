@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stackfix.host.host import System
+from stackfix.host.host import Card, System
+from stackfix.host.layout import read_interfaces, read_iommu, read_numa_nodes
+from stackfix.host.libraries import find_ptxas, read_libraries
+from stackfix.host.limits import read_memlock, read_memory_limit, read_sys_nice
 
 __all__ = ["platform_name", "read_system"]
 
@@ -25,7 +28,12 @@ def platform_name() -> str:
     return _NAMES.get((system, machine), f"{system}_{machine}")
 
 
-def read_system(*, root: Path = Path("/"), env: Mapping[str, str] = os.environ) -> System:
+def read_system(
+    *,
+    root: Path = Path("/"),
+    env: Mapping[str, str] = os.environ,
+    cards: Sequence[Card] = (),
+) -> System:
     """The machine that stackfix runs on, with files below `root`."""
     release = _read(root / "proc/sys/kernel/osrelease").strip() or platform.release() or None
     library, version = platform.libc_ver()
@@ -37,6 +45,15 @@ def read_system(*, root: Path = Path("/"), env: Mapping[str, str] = os.environ) 
         shm=_size(root / "dev/shm"),
         container=_in_container(root, env),
         wsl="microsoft" in (release or "").lower(),
+        memory_limit=read_memory_limit(root),
+        memlock=read_memlock(root),
+        sys_nice=read_sys_nice(root),
+        numa_nodes=read_numa_nodes(root),
+        iommu=read_iommu(root, [card.pci for card in cards if card.pci]),
+        ptxas=find_ptxas(root, env),
+        library_path=env.get("LD_LIBRARY_PATH"),
+        libraries=read_libraries(root, env),
+        interfaces=read_interfaces(root),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from stackfix.host.host import UNLIMITED, Iommu
 from stackfix.report.console import show
 from stackfix.report.plain import assemble, plain
 from stackfix.report.wording import count
@@ -15,7 +16,7 @@ from stackfix.report.wording import count
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from stackfix.host.host import Card, Host
+    from stackfix.host.host import Card, Host, System
 
 __all__ = ["show_host"]
 
@@ -32,7 +33,10 @@ def _parts(host: Host) -> Iterator[RenderableType]:
     yield _driver(host)
     if host.cards:
         yield _cards(host)
+    if nodes := _nodes(host):
+        yield plain(nodes, style="dim")
     yield _system(host)
+    yield from _surroundings(host.system)
     for note in host.notes:
         yield assemble(("! ", "yellow"), note)
 
@@ -66,6 +70,17 @@ def _remark(card: Card) -> str:
     return count(len(card.mig), "MIG instance") if card.mig else ""
 
 
+def _nodes(host: Host) -> str:
+    """The cards by NUMA node, where they are on several."""
+    nodes: dict[int, list[str]] = {}
+    for card in host.cards:
+        if card.numa is not None:
+            nodes.setdefault(card.numa, []).append(str(card.index))
+    if len(nodes) < 2:
+        return ""
+    return "; ".join(f"NUMA node {node}: card {', '.join(nodes[node])}" for node in sorted(nodes))
+
+
 def _system(host: Host) -> Text:
     system = host.system
     parts = [system.platform, f"Python {system.python}"]
@@ -83,6 +98,39 @@ def _system(host: Host) -> Text:
         if small:
             text.append(" (small: NCCL and data loaders need more)", style="yellow")
     return text
+
+
+def _surroundings(system: System) -> Iterator[Text]:
+    """Limits and layout in one line; then what a loader or compiler may take instead of a wheel."""
+    parts = []
+    if system.numa_nodes is not None:
+        parts.append(count(system.numa_nodes, "NUMA node"))
+    if system.iommu is not None:
+        parts.append(f"IOMMU {system.iommu}")
+    if system.memory_limit not in (None, UNLIMITED):
+        parts.append(f"memory limit {_binary(system.memory_limit or 0)}")
+    if system.memlock is not None:
+        parts.append(f"memlock {_limit(system.memlock)}")
+    if system.interfaces:
+        names = (one.name + (" (default)" if one.default else "") for one in system.interfaces)
+        parts.append("network " + ", ".join(names))
+    if parts:
+        yield plain(", ".join(parts), style="dim")
+    if system.iommu is Iommu.TRANSLATED:
+        yield assemble(
+            ("! ", "yellow"), "the IOMMU translates the cards' transfers: peer-to-peer may hang"
+        )
+    if system.library_path:
+        yield plain(f"LD_LIBRARY_PATH {system.library_path}", style="dim")
+    for library in system.libraries:
+        version = f" {library.version}" if library.version else ""
+        yield plain(f"{library.name}{version} {library.path} ({library.found})", style="dim")
+    if system.ptxas:
+        yield plain(f"ptxas {system.ptxas}", style="dim")
+
+
+def _limit(number: int) -> str:
+    return "unlimited" if number == UNLIMITED else _binary(number)
 
 
 def _binary(number: int) -> str:

@@ -10,13 +10,24 @@ from typing import Any
 import pytest
 
 from stackfix.host.document import read_host, to_document
-from stackfix.host.host import Card, Host, MigInstance, Source, System
+from stackfix.host.host import (
+    UNLIMITED,
+    Card,
+    Found,
+    Host,
+    Interface,
+    Iommu,
+    Library,
+    MigInstance,
+    Source,
+    System,
+)
 from stackfix_lockfiles.errors import InputError
 
 HOST = Host(
     source=Source.NVML,
     cards=(
-        Card(index=0, name="NVIDIA GeForce RTX 5090", capability="12.0", memory=32 << 30),
+        Card(index=0, name="NVIDIA GeForce RTX 5090", capability="12.0", memory=32 << 30, numa=0),
         Card(
             index=1,
             name="NVIDIA A100-SXM4-80GB",
@@ -25,7 +36,27 @@ HOST = Host(
             mig=(MigInstance(uuid="MIG-one", memory=10 << 30),),
         ),
     ),
-    system=System(platform="linux_x86_64", python="3.11.7", shm=64 << 20),
+    system=System(
+        platform="linux_x86_64",
+        python="3.11.7",
+        shm=64 << 20,
+        memory_limit=8 << 30,
+        memlock=UNLIMITED,
+        sys_nice=False,
+        numa_nodes=2,
+        iommu=Iommu.TRANSLATED,
+        ptxas="/usr/local/cuda/bin/ptxas",
+        library_path="/opt/lib",
+        libraries=(
+            Library(
+                name="cudnn",
+                path="/opt/lib/libcudnn.so.9",
+                found=Found.LD_LIBRARY_PATH,
+                version="9.5.1",
+            ),
+        ),
+        interfaces=(Interface(name="eth0", default=True), Interface(name="eth1")),
+    ),
     driver="570.133.07",
     cuda_driver="12.8",
     notes=("a note",),
@@ -39,6 +70,17 @@ def save(path: Path, document: object) -> Path:
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert read_host(save(tmp_path / "host.json", to_document(HOST))) == HOST
+
+
+def test_a_file_of_an_older_release_is_read(tmp_path: Path) -> None:
+    document = json.loads(json.dumps(to_document(HOST)))
+    kept = ("platform", "python", "kernel", "glibc", "shm", "container", "wsl")
+    document["system"] = {key: document["system"][key] for key in kept}
+    for card in document["cards"]:
+        del card["numa"]
+    host = read_host(save(tmp_path / "host.json", document))
+    assert host.system == System(platform="linux_x86_64", python="3.11.7", shm=64 << 20)
+    assert host.cards[0].numa is None
 
 
 def _without_cards_name(document: dict[str, Any]) -> None:
@@ -61,6 +103,14 @@ def _cards_as_object(document: dict[str, Any]) -> None:
     document["cards"] = {}
 
 
+def _other_iommu(document: dict[str, Any]) -> None:
+    document["system"]["iommu"] = "maybe"
+
+
+def _interface_without_name(document: dict[str, Any]) -> None:
+    del document["system"]["interfaces"][1]["name"]
+
+
 def _index_as_bool(document: dict[str, Any]) -> None:
     document["cards"][0]["index"] = True
 
@@ -73,6 +123,8 @@ def _index_as_bool(document: dict[str, Any]) -> None:
         (_newer_schema, "schema: expected 1"),
         (_other_source, "source: expected one of nvml, proc, none"),
         (_cards_as_object, "cards: expected a list"),
+        (_other_iommu, "system.iommu: expected one of off, on, passthrough, translated"),
+        (_interface_without_name, "system.interfaces[1].name: expected a string"),
         (_index_as_bool, "cards[0].index: expected a whole number"),
     ],
 )

@@ -33,3 +33,18 @@ def test_small_shared_memory_is_pointed_out_where_there_are_cards() -> None:
 
 def test_a_machine_without_a_card_says_so() -> None:
     assert shown(replace(HOST, cards=(), driver=None)).startswith("no NVIDIA card linux_x86_64")
+
+
+def test_what_surrounds_the_cards_is_shown() -> None:
+    text = shown(HOST)
+    assert "2 NUMA nodes, IOMMU translated, memory limit 8.0 GiB, memlock unlimited" in text
+    assert "network eth0 (default), eth1" in text
+    assert "! the IOMMU translates the cards' transfers" in text
+    assert "cudnn 9.5.1 /opt/lib/libcudnn.so.9 (LD_LIBRARY_PATH)" in text
+    assert "ptxas /usr/local/cuda/bin/ptxas" in text
+
+
+def test_cards_on_several_numa_nodes_are_shown_by_node() -> None:
+    cards = tuple(replace(card, numa=index) for index, card in enumerate(HOST.cards))
+    assert "NUMA node 0: card 0; NUMA node 1: card 1" in shown(replace(HOST, cards=cards))
+    assert "NUMA node 0" not in shown(HOST)

@@ -1,0 +1,65 @@
+"""What the process may use: memory of its control group, locked memory, NUMA calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from stackfix.host.files import read
+from stackfix.host.host import UNLIMITED
+
+__all__ = ["read_memlock", "read_memory_limit", "read_sys_nice"]
+
+_NO_LIMIT = 1 << 62
+"""Version 1 of control groups writes "no limit" as a number near 2**63, by pages."""
+_CAP_SYS_NICE = 23
+"""Bit of the capability in the masks of /proc/self/status: capability.h of Linux."""
+
+
+def read_memory_limit(root: Path = Path("/")) -> int | None:
+    """The least limit of this process's control group and those above it, in bytes."""
+    found: list[int] = []
+    for path in _memory_files(root):
+        text = (read(path) or "").strip()
+        if text == "max":
+            found.append(_NO_LIMIT)
+        elif text.isdecimal():
+            found.append(int(text))
+    if not found:
+        return None
+    return min(found) if min(found) < _NO_LIMIT else UNLIMITED
+
+
+def _memory_files(root: Path) -> Iterator[Path]:
+    """Where a limit may stand, under both versions of control groups."""
+    mounts = root / "sys/fs/cgroup"
+    for line in (read(root / "proc/self/cgroup") or "0::/").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, text = rest.partition(":")
+        # A group outside the container's own view is written with "..": its parents are hidden.
+        parts = [part for part in PurePosixPath(text).parts if part not in ("/", "..")]
+        if controllers == "":
+            base, name = mounts, "memory.max"
+        elif "memory" in controllers.split(","):
+            base, name = mounts / "memory", "memory.limit_in_bytes"
+        else:
+            continue
+        for length in range(len(parts) + 1):
+            yield base.joinpath(*parts[:length], name)
+
+
+def read_memlock(root: Path = Path("/")) -> int | None:
+    """Bytes that this process may lock: GPUDirect and InfiniBand pin memory."""
+    found = re.search(
+        r"^Max locked memory\s+(\d+|unlimited)\s", read(root / "proc/self/limits") or "", re.M
+    )
+    if found is None:
+        return None
+    return UNLIMITED if found[1] == "unlimited" else int(found[1])
+
+
+def read_sys_nice(root: Path = Path("/")) -> bool | None:
+    """Whether this process has CAP_SYS_NICE."""
+    found = re.search(r"^CapEff:\s*([0-9a-f]{1,16})$", read(root / "proc/self/status") or "", re.M)
+    return bool(int(found[1], 16) >> _CAP_SYS_NICE & 1) if found else None

@@ -1,0 +1,71 @@
+"""Copies of CUDA's libraries outside the environment."""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+
+import pytest
+
+from stackfix.host.host import Found, Library
+from stackfix.host.libraries import find_ptxas, read_libraries
+from tests.resolver.host.test_kernel import write
+
+
+def cache(*paths: str) -> bytes:
+    """The loader's cache with these libraries, after a header of the older form."""
+    strings, offsets = b"", []
+    start = 48 + 24 * len(paths)
+    for path in paths:
+        offsets.append(start + len(strings))
+        strings += path.encode() + b"\0"
+    header = b"glibc-ld.so.cache1.1" + struct.pack("<II20x", len(paths), len(strings))
+    table = b"".join(struct.pack("<iIIIQ", 3, offset, offset, 0, 0) for offset in offsets)
+    return b"ld.so-1.7.0\0" + bytes(4) + header + table + strings
+
+
+def put_cache(root: Path, data: bytes) -> None:
+    (root / "etc").mkdir(exist_ok=True)
+    (root / "etc/ld.so.cache").write_bytes(data)
+
+
+def test_the_search_path_comes_before_the_cache(tmp_path: Path) -> None:
+    write(tmp_path / "opt/cuda/libcudnn.so.9.5.1", "")
+    os.symlink("libcudnn.so.9.5.1", tmp_path / "opt/cuda/libcudnn.so.9")
+    write(tmp_path / "usr/lib/libnccl.so.2", "")
+    put_cache(
+        tmp_path, cache("/opt/cuda/libcudnn.so.9", "/usr/lib/libnccl.so.2", "/usr/lib/libc.so.6")
+    )
+    assert read_libraries(tmp_path, {"LD_LIBRARY_PATH": "/none:/opt/cuda/"}) == (
+        Library(
+            name="cudnn",
+            path="/opt/cuda/libcudnn.so.9",
+            found=Found.LD_LIBRARY_PATH,
+            version="9.5.1",
+        ),
+        Library(name="nccl", path="/usr/lib/libnccl.so.2", found=Found.LDCONFIG, version="2"),
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"glibc-ld.so.cache1.1",
+        b"\xff" * 4096,
+        cache("/usr/lib/libnccl.so.2")[:60],
+        b"glibc-ld.so.cache1.1" + b"\xff" * 4096,
+    ],
+)
+def test_a_broken_cache_holds_nothing(tmp_path: Path, data: bytes) -> None:
+    put_cache(tmp_path, data)
+    assert read_libraries(tmp_path, {}) == ()
+
+
+def test_ptxas_is_the_first_on_the_path_that_can_be_run(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        write(tmp_path / folder / "ptxas", "")
+    (tmp_path / "b/ptxas").chmod(0o755)
+    assert find_ptxas(tmp_path, {"PATH": "bin:/a:/b"}) == "/b/ptxas"
+    assert find_ptxas(tmp_path, {"PATH": "/a"}) is None

@@ -1,0 +1,58 @@
+"""What a process may use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stackfix.host.host import UNLIMITED
+from stackfix.host.limits import read_memlock, read_memory_limit, read_sys_nice
+from tests.resolver.host.test_kernel import write
+
+
+def test_the_least_limit_of_the_group_and_its_parents_holds(tmp_path: Path) -> None:
+    write(tmp_path / "proc/self/cgroup", "0::/pod/job\n")
+    write(tmp_path / "sys/fs/cgroup/pod/memory.max", "1024\n")
+    write(tmp_path / "sys/fs/cgroup/pod/job/memory.max", "max\n")
+    assert read_memory_limit(tmp_path) == 1024
+
+
+def test_the_first_version_of_control_groups_is_read_too(tmp_path: Path) -> None:
+    write(tmp_path / "proc/self/cgroup", "5:cpu:/x\n4:memory:/job\n")
+    write(tmp_path / "sys/fs/cgroup/memory/job/memory.limit_in_bytes", "4096\n")
+    write(tmp_path / "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
+    assert read_memory_limit(tmp_path) == 4096
+
+
+@pytest.mark.parametrize("group", ["0::/../../other\n", "", "0::/a\0b\n"])
+def test_a_group_that_cannot_be_seen_leaves_the_root_of_the_mount(
+    tmp_path: Path, group: str
+) -> None:
+    write(tmp_path / "proc/self/cgroup", group or "0::/\n")
+    write(tmp_path / "sys/fs/cgroup/memory.max", "max\n")
+    assert read_memory_limit(tmp_path) == UNLIMITED
+
+
+def test_no_control_group_is_not_known(tmp_path: Path) -> None:
+    assert read_memory_limit(tmp_path) is None
+
+
+@pytest.mark.parametrize(("soft", "bytes_"), [("8388608", 8388608), ("unlimited", UNLIMITED)])
+def test_locked_memory_is_the_soft_limit(tmp_path: Path, soft: str, bytes_: int) -> None:
+    line = f"Max locked memory         {soft}              unlimited            bytes\n"
+    write(tmp_path / "proc/self/limits", "Limit  Soft Limit  Hard Limit  Units\n" + line)
+    assert read_memlock(tmp_path) == bytes_
+
+
+@pytest.mark.parametrize(
+    ("mask", "holds"), [("000001ffffffffff", True), ("00000000a80425fb", False)]
+)
+def test_the_capability_for_numa_calls_is_a_bit(tmp_path: Path, mask: str, holds: bool) -> None:
+    write(tmp_path / "proc/self/status", f"Name:\tx\nCapPrm:\t0\nCapEff:\t{mask}\n")
+    assert read_sys_nice(tmp_path) is holds
+
+
+def test_what_no_file_tells_is_not_known(tmp_path: Path) -> None:
+    assert read_memlock(tmp_path) is None
+    assert read_sys_nice(tmp_path) is None
