@@ -16,6 +16,21 @@ from stackfix_lockfiles.uv import Uv
 from tests.lockfiles.samples import write_project
 
 HEAD = '[project]\nname = "root"\nversion = "1"\nrequires-python = ">=3.11"\n'
+BUILD = '[build-system]\nrequires = []\nbuild-backend = "b"\nbackend-path = ["."]\n'
+BACKEND = """\
+from pathlib import Path
+
+def get_requires_for_build_{kind}(config_settings=None):
+    return []
+
+def prepare_metadata_for_build_{kind}(directory, config_settings=None):
+    folder = Path(directory, "{name}-3.dist-info")
+    folder.mkdir()
+    text = "Metadata-Version: 2.1\\nName: {name}\\nVersion: 3\\nRequires-Dist: six"
+    (folder / "METADATA").write_text(text)
+    return folder.name
+"""
+"""A build backend that says the package needs six."""
 
 
 def wheel(name: str, version: str, *requires: str) -> tuple[str, bytes]:

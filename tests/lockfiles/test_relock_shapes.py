@@ -13,24 +13,20 @@ from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import ConflictItem, Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import RelockRefused, relock
-from tests.lockfiles.shapes import HEAD, by_uv, locked, metadata, project, versions, wheel
+from tests.lockfiles.shapes import (
+    BACKEND,
+    BUILD,
+    HEAD,
+    by_uv,
+    locked,
+    metadata,
+    project,
+    versions,
+    wheel,
+)
 from tests.registry.server import Index
 
 PINS = {"six": "1.17.0"}
-BUILD = '[build-system]\nrequires = []\nbuild-backend = "b"\nbackend-path = ["."]\n'
-BACKEND = """\
-from pathlib import Path
-
-def get_requires_for_build_{kind}(config_settings=None):
-    return []
-
-def prepare_metadata_for_build_{kind}(directory, config_settings=None):
-    folder = Path(directory, "{name}-3.dist-info")
-    folder.mkdir()
-    text = "Metadata-Version: 2.1\\nName: {name}\\nVersion: 3\\nRequires-Dist: six"
-    (folder / "METADATA").write_text(text)
-    return folder.name
-"""
 UPGRADE = ("--upgrade-package", "six==1.17.0")
 
 
