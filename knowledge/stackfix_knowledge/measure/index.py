@@ -103,10 +103,11 @@ def _pips_index() -> str:
         ) from None
     configuration = Configuration(isolated=False)
     configuration.load()
-    settings = dict(configuration.items())
-    values = {key: value for layer in settings.values() for key, value in layer.items()}
-    found = values.get("global.index-url", PyPI.simple_url)
-    return str(found)
+    values: dict[str, str] = {}
+    for key, value in configuration.items():
+        # pip up to 24 gives keys and values, later ones give the layers that hold them.
+        values.update(value if isinstance(value, Mapping) else {key: value})
+    return str(values.get("global.index-url", PyPI.simple_url))
 
 
 def _from_json(entry: Any, base: str) -> IndexFile:
