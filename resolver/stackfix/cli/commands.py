@@ -14,6 +14,7 @@ COMMANDS = {
     "check": ("stackfix.cli.check", "Check that locks support their cards: the gate for CI."),
     "validate": ("stackfix.cli.validate", "Prove the pins: install them and run kernels."),
     "host": ("stackfix.cli.host", "Show what this machine is: cards, driver, surroundings."),
+    "env": ("stackfix.cli.env", "Print the environment to set before the first step."),
     "inspect": ("stackfix.cli.inspect", "Show which GPU code wheels and environments carry."),
     "knowledge": ("stackfix.cli.knowledge", "Show, measure and check the facts themselves."),
     "diagnose": ("stackfix.cli.diagnose", "Name the fault that started a crash, from its logs."),

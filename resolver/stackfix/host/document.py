@@ -137,7 +137,15 @@ def _card(reader: _Reader, data: Mapping[str, Any], place: str) -> Card:
         visible=reader.value(data, "visible", bool, place),
         mig=tuple(instances),
         numa=reader.optional(data, "numa", int, place),
+        peers=_peers(reader, data, place),
     )
+
+
+def _peers(reader: _Reader, data: Mapping[str, Any], place: str) -> tuple[int, ...] | None:
+    if data.get("peers") is None:
+        return None
+    found = reader.sequence(data, "peers", place)
+    return tuple(reader.whole(peer, f"{place}.peers[{at}]") for at, peer in enumerate(found))
 
 
 _WORDS = {str: "a string", int: "a whole number", bool: "true or false"}
@@ -167,6 +175,11 @@ class _Reader:
         for index, item in enumerate(self.sequence(data, key, place)):
             inner = f"{_join(place, key)}[{index}]"
             yield inner, self.mapping(item, inner)
+
+    def whole(self, value: object, place: str) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise InputError(self._path, f"expected {_WORDS[int]}", place=place)
+        return value
 
     def choice(
         self, data: Mapping[str, Any], key: str, kind: type[Choice], place: str = ""

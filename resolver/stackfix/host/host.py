@@ -64,6 +64,8 @@ class Card:
     """Instances that may be used; only the first is when CUDA_VISIBLE_DEVICES names none."""
     numa: int | None = None
     """NUMA node that the card hangs on; None: the firmware does not say, or has no nodes."""
+    peers: tuple[int, ...] | None = None
+    """Cards whose memory it reads directly, by index; None: the driver did not tell of all."""
 
 
 class Iommu(StrEnum):

@@ -85,7 +85,8 @@ def _abandon(child: subprocess.Popen[str]) -> None:
 
 def _card(data: Mapping[str, Any]) -> Card:
     mig = tuple(MigInstance(**instance) for instance in data["mig"])
-    return Card(**{**data, "mig": mig})
+    peers = None if data["peers"] is None else tuple(data["peers"])
+    return Card(**{**data, "mig": mig, "peers": peers})
 
 
 # --- in the child -------------------------------------------------------------------------
@@ -122,6 +123,7 @@ def _cards(nvml: Any) -> dict[str, Any]:
             return None
 
     cards: list[dict[str, Any]] = []
+    handles: dict[int, Any] = {}
     for index in range(nvml.nvmlDeviceGetCount()):
         try:
             handle = nvml.nvmlDeviceGetHandleByIndex(index)
@@ -136,6 +138,7 @@ def _cards(nvml: Any) -> dict[str, Any]:
         )
         memory = optional(f"the memory of card {index}", nvml.nvmlDeviceGetMemoryInfo, handle)
         pci = optional(f"the PCI address of card {index}", nvml.nvmlDeviceGetPciInfo, handle)
+        handles[index] = handle
         cards.append(
             {
                 "index": index,
@@ -149,6 +152,8 @@ def _cards(nvml: Any) -> dict[str, Any]:
                 "mig": _mig(nvml, handle, index, notes),
             }
         )
+    for card in cards:
+        card["peers"] = _peers(nvml, handles, card["index"])
     driver = _text(optional("the driver version", nvml.nvmlSystemGetDriverVersion))
     cuda = optional("the driver's CUDA version", _cuda_driver, nvml)
     return {
@@ -164,6 +169,27 @@ def _cuda_driver(nvml: Any) -> int:
         return int(nvml.nvmlSystemGetCudaDriverVersion_v2())
     except nvml.NVMLError:  # drivers before 2018 lack the second form
         return int(nvml.nvmlSystemGetCudaDriverVersion())
+
+
+_P2P_READ = 0
+"""NVML_P2P_CAPS_INDEX_READ of nvml.h; nvidia-ml-py has it as a tuple in some releases."""
+
+
+def _peers(nvml: Any, handles: Mapping[int, Any], index: int) -> list[int] | None:
+    """The other cards that this one reads directly; None where one pair is not told."""
+    found = []
+    for other, handle in handles.items():
+        if other == index:
+            continue
+        try:
+            status = nvml.nvmlDeviceGetP2PStatus(handles[index], handle, _P2P_READ)
+        except (nvml.NVMLError, AttributeError):  # drivers and bindings of before 2017
+            return None
+        if status == nvml.NVML_P2P_STATUS_OK:
+            found.append(other)
+        elif status == nvml.NVML_P2P_STATUS_UNKNOWN:
+            return None
+    return found
 
 
 def _mig(nvml: Any, handle: Any, index: int, notes: list[str]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@
  *                                      only for the card of that index
  *   STUB_SLOW    "function=seconds"    the function sleeps first
  *   STUB_CRASH   "function"            the function aborts the process
+ *   STUB_NO_P2P  "0-1,2-3"             these pairs of cards cannot reach each other
  *   STUB_NOISE   "1"                   nvmlInit writes to the standard output, as some do
  * A missing symbol is made at compile time: -DnvmlDeviceGetUUID=absent
  */
@@ -189,6 +190,16 @@ int nvmlDeviceGetPciInfo_v3(void *handle, PciInfo *info) {
   ENTER(handle);
   memset(info, 0, sizeof *info);
   return copy(info->busId, sizeof info->busId, ((Card *)handle)->pci);
+}
+
+int nvmlDeviceGetP2PStatus(void *one, void *other, unsigned cap, unsigned *status) {
+  (void)cap;
+  ENTER(one);
+  int low = ((Card *)one)->index, high = ((Card *)other)->index;
+  char pair[MOST_FIELD];
+  snprintf(pair, sizeof pair, "%d-%d", low < high ? low : high, low < high ? high : low);
+  *status = strstr(setting("STUB_NO_P2P"), pair) ? 2 : 0;
+  return SUCCESS;
 }
 
 int nvmlDeviceGetMigMode(void *handle, unsigned *current, unsigned *pending) {

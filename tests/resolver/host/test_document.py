@@ -27,7 +27,14 @@ from stackfix_lockfiles.errors import InputError
 HOST = Host(
     source=Source.NVML,
     cards=(
-        Card(index=0, name="NVIDIA GeForce RTX 5090", capability="12.0", memory=32 << 30, numa=0),
+        Card(
+            index=0,
+            name="NVIDIA GeForce RTX 5090",
+            capability="12.0",
+            memory=32 << 30,
+            numa=0,
+            peers=(1,),
+        ),
         Card(
             index=1,
             name="NVIDIA A100-SXM4-80GB",
@@ -77,7 +84,7 @@ def test_a_file_of_an_older_release_is_read(tmp_path: Path) -> None:
     kept = ("platform", "python", "kernel", "glibc", "shm", "container", "wsl")
     document["system"] = {key: document["system"][key] for key in kept}
     for card in document["cards"]:
-        del card["numa"]
+        del card["numa"], card["peers"]
     host = read_host(save(tmp_path / "host.json", document))
     assert host.system == System(platform="linux_x86_64", python="3.11.7", shm=64 << 20)
     assert host.cards[0].numa is None
@@ -103,6 +110,10 @@ def _cards_as_object(document: dict[str, Any]) -> None:
     document["cards"] = {}
 
 
+def _peer_as_text(document: dict[str, Any]) -> None:
+    document["cards"][0]["peers"] = ["1"]
+
+
 def _other_iommu(document: dict[str, Any]) -> None:
     document["system"]["iommu"] = "maybe"
 
@@ -123,6 +134,7 @@ def _index_as_bool(document: dict[str, Any]) -> None:
         (_newer_schema, "schema: expected 1"),
         (_other_source, "source: expected one of nvml, proc, none"),
         (_cards_as_object, "cards: expected a list"),
+        (_peer_as_text, "cards[0].peers[0]: expected a whole number"),
         (_other_iommu, "system.iommu: expected one of off, on, passthrough, translated"),
         (_interface_without_name, "system.interfaces[1].name: expected a string"),
         (_index_as_bool, "cards[0].index: expected a whole number"),

@@ -37,6 +37,16 @@ def test_mig_mode_without_an_instance_is_noted(nvml_stub: Path) -> None:
     assert "without an instance" in answer.notes[0]
 
 
+def test_cards_know_which_others_they_reach(nvml_stub: Path) -> None:
+    env = stub_env(nvml_stub, RTX_5090(1), RTX_5090(2), RTX_5090(3), STUB_NO_P2P="0-1")
+    assert [card.peers for card in ask(env=env).cards] == [(2,), (2,), (0, 1)]
+
+
+def test_a_card_that_does_not_tell_its_peers_has_none_known(nvml_stub: Path) -> None:
+    env = stub_env(nvml_stub, RTX_5090(1), RTX_5090(2), STUB_FAIL="nvmlDeviceGetP2PStatus/1=3")
+    assert [card.peers for card in ask(env=env).cards] == [(1,), None]
+
+
 def test_a_missing_library_says_so(tmp_path: Path) -> None:
     with pytest.raises(NvmlUnavailable, match="Shared Library Not Found"):
         ask(env=stub_env(tmp_path))

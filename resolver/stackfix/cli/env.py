@@ -1,0 +1,105 @@
+"""`stackfix env`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stackfix.cli.options import format_option
+
+if TYPE_CHECKING:
+    from stackfix.host.host import Host
+    from stackfix_knowledge.graph import Graph
+
+__all__ = ["command"]
+
+
+@click.command("env")
+@click.option(
+    "--host",
+    "host_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="A machine elsewhere: the output of `stackfix host --format json` there.",
+)
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="PATH",
+    help="The project's folder. Default: the current one or one above.",
+)
+@click.option("--extra", "extras", multiple=True, metavar="NAME", help="Include this extra.")
+@click.option("--all-extras", is_flag=True, help="Include every extra.")
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="NAME",
+    help="Include this dependency group beside the default ones.",
+)
+@format_option
+def command(
+    host_file: Path | None,
+    project: Path,
+    extras: tuple[str, ...],
+    all_extras: bool,
+    groups: tuple[str, ...],
+    output_format: str,
+) -> int:
+    """Print the environment to set before the first step, for the locked stack on this host.
+
+    Each line gives its reason; what may or may not apply is a comment. A shell takes it by
+    `stackfix env > gpu.env && . ./gpu.env`. Nothing in the project is written.
+    """
+    from stackfix.cli.asking import find_project, graph_of
+    from stackfix.env.advise import advise
+    from stackfix.plan.request import Request
+    from stackfix.plan.sites import ground
+    from stackfix.targets.hosts import targets_of_host
+    from stackfix_lockfiles.lock import Lock
+
+    found = find_project(project)
+    graph = graph_of(found)
+    host = _host(host_file, graph)
+    targets = targets_of_host(host, graph.gpus)
+    if not targets:
+        raise click.ClickException(
+            f"{host_file or 'this machine'} shows no usable NVIDIA card: give --host FILE, from"
+            " `stackfix host --format json` on the machine that has one"
+        )
+    request = Request(
+        project=found,
+        graph=graph,
+        targets=targets,
+        extras=extras,
+        groups=groups,
+        all_extras=all_extras,
+        offline=True,
+    )
+    # The cards of one host have one platform, so every site has the same stack.
+    stack = ground(Lock.read(found.root / "uv.lock"), request).stacks[0]
+    advice = advise(stack, host, targets, graph)
+    if output_format == "json":
+        from stackfix.report.env_json import env_document
+        from stackfix.report.json import dump
+
+        click.echo(dump(env_document(advice, targets)), nl=False)
+    else:
+        from stackfix.report.env_text import env_lines
+
+        for line in env_lines(advice, targets):
+            click.echo(line)
+    return 0
+
+
+def _host(path: Path | None, graph: Graph) -> Host:
+    if path is None:
+        from stackfix.cli.asking import machine
+
+        return machine(graph)
+    from stackfix.host.document import read_host
+
+    return read_host(path)

@@ -1,0 +1,51 @@
+"""Advice about the environment as a POSIX shell reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from stackfix.report.wording import clean
+
+if TYPE_CHECKING:
+    from stackfix.env.variable import Advice, Variable
+    from stackfix.targets.target import Target
+
+__all__ = ["env_lines"]
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN = re.compile(r"[A-Za-z0-9_./:,%+-]+")
+
+
+def env_lines(advice: Advice, targets: Sequence[Target]) -> Iterator[str]:
+    """Lines for a POSIX shell. What is offered and not set is a comment.
+
+    A name that no shell takes is left out, a value is quoted, and reasons stay on their line: facts
+    and host files come from anywhere.
+    """
+    yield _comment("for " + "; ".join(target.label for target in targets))
+    for variable in advice.variables:
+        if _NAME.fullmatch(variable.name):
+            yield _line(variable)
+    for note in advice.notes:
+        yield _comment(note)
+
+
+def _line(variable: Variable) -> str:
+    value = "…" if variable.value is None else _quoted(variable.value)
+    line = f"export {variable.name}={value}  {_comment('; '.join(variable.reasons))}"
+    return line if variable.set and variable.value is not None else f"# {line}"
+
+
+def _quoted(value: str) -> str:
+    text = _one_line(value)
+    return text if _PLAIN.fullmatch(text) else "'" + text.replace("'", "'\\''") + "'"
+
+
+def _comment(text: str) -> str:
+    return f"# {_one_line(text)}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(clean(text).split())
