@@ -157,3 +157,19 @@ class Host:
     def visible(self) -> tuple[Card, ...]:
         """The cards that a CUDA program started here would see."""
         return tuple(card for card in self.cards if card.visible)
+
+    @property
+    def peers_in_words(self) -> str | None:
+        """Which cards reach each other's memory; None: one card, or not told."""
+        if len(self.cards) < 2 or any(card.peers is None for card in self.cards):
+            return None
+        pairs = [(one, other) for one in self.cards for other in self.cards]
+        apart = [
+            f"{one.index}-{other.index}"
+            for one, other in pairs
+            if one.index < other.index and other.index not in (one.peers or ())
+        ]
+        if not apart:
+            return "between all cards"
+        most = len(self.cards) * (len(self.cards) - 1) // 2
+        return "between no cards" if len(apart) == most else "not between " + ", ".join(apart)

@@ -35,6 +35,8 @@ def _parts(host: Host) -> Iterator[RenderableType]:
         yield _cards(host)
     if nodes := _nodes(host):
         yield plain(nodes, style="dim")
+    if peers := host.peers_in_words:
+        yield plain(f"peer-to-peer {peers}", style="dim")
     yield _system(host)
     yield from _surroundings(host.system)
     for note in host.notes:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
+import pytest
 
+from stackfix.cli.main import main
+from stackfix.host.document import to_document
+from stackfix.host.host import Host
 from stackfix.report.json import schema
 from tests.resolver.host.stub import A100, RTX_5090, stub_env
+from tests.resolver.host.test_document import HOST
 
 
 def host(env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -38,3 +44,53 @@ def test_json_keeps_to_its_schema(nvml_stub: Path) -> None:
 
 def test_a_machine_without_a_card_is_no_error(tmp_path: Path) -> None:
     assert host(stub_env(tmp_path)).stdout.startswith("no NVIDIA card")
+
+
+def save(path: Path, machine: Host) -> str:
+    path.write_text(json.dumps(to_document(machine)))
+    return str(path)
+
+
+def test_a_file_shows_the_machine_that_it_was_written_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["host", save(tmp_path / "a.json", HOST)]) == 0
+    assert "2 cards, driver 570.133.07 (CUDA 12.8)" in capsys.readouterr().out
+
+
+def test_several_files_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [save(tmp_path / f"{name}.json", HOST) for name in "ab"]
+    assert main(["host", *files]) == 0
+    assert capsys.readouterr().out == "2 hosts: same cards, driver and platform\n"
+    other = save(tmp_path / "c.json", replace(HOST, driver="560.35.03"))
+    assert main(["host", *files, other]) == 1
+    text = capsys.readouterr().out
+    assert "3 hosts: not the same driver" in text
+    assert "  560.35.03  " in text
+    assert other in "".join(text.split())
+
+
+def test_a_comparison_as_json_keeps_to_its_schema(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [
+        save(tmp_path / "a.json", HOST),
+        save(tmp_path / "b.json", replace(HOST, driver="560.35.03", cuda_driver=None)),
+    ]
+    assert main(["host", *files, "--format", "json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schema("hosts-1"), cls=jsonschema.Draft202012Validator)
+    assert document["differences"] == [
+        {"what": "driver", "decides": True, "values": ["570.133.07", "560.35.03"]}
+    ]
+    assert document["untold"] == ["CUDA of the driver"]
+
+
+def test_a_file_that_is_no_host_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "b.json").write_text("[]")
+    assert main(["host", save(tmp_path / "a.json", HOST), str(tmp_path / "b.json")]) == 2
+    error = capsys.readouterr().err
+    assert "b.json: expected" in error
+    assert error.count("\n") == 1

@@ -48,3 +48,14 @@ def test_cards_on_several_numa_nodes_are_shown_by_node() -> None:
     cards = tuple(replace(card, numa=index) for index, card in enumerate(HOST.cards))
     assert "NUMA node 0: card 0; NUMA node 1: card 1" in shown(replace(HOST, cards=cards))
     assert "NUMA node 0" not in shown(HOST)
+
+
+def test_cards_that_cannot_reach_each_other_are_named() -> None:
+    first, second = HOST.cards
+    cards = (
+        replace(first, peers=(1,)),
+        replace(second, peers=(0, 2)),
+        replace(second, index=2, peers=(1,)),
+    )
+    assert "peer-to-peer not between 0-2" in shown(replace(HOST, cards=cards))
+    assert "not between" not in shown(replace(HOST, cards=cards[:1]))

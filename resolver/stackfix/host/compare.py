@@ -1,0 +1,125 @@
+"""What differs between machines that are meant to be alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from stackfix.host.host import UNLIMITED, Host
+
+__all__ = ["Comparison", "Difference", "compare"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One thing in which hosts differ."""
+
+    what: str
+    decides: bool
+    """Whether it decides what the machines can run: cards, driver, platform."""
+    values: tuple[str | None, ...]
+    """One for each host, in order; None: that host does not tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Hosts beside each other."""
+
+    names: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    untold: tuple[str, ...]
+    """What only some hosts tell, and those alike."""
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs that decides what the machines can run."""
+        return not any(difference.decides for difference in self.differences)
+
+
+def compare(hosts: Sequence[tuple[str, Host]]) -> Comparison:
+    """The hosts by their names. A host that does not tell something differs in nothing by that."""
+    differences, untold = [], []
+    for what, read in {**_DECIDES, **_OTHERS}.items():
+        values = tuple(read(host) for _, host in hosts)
+        told = {value for value in values if value is not None}
+        if len(told) > 1:
+            differences.append(Difference(what=what, decides=what in _DECIDES, values=values))
+        elif told and None in values:
+            untold.append(what)
+    return Comparison(
+        names=tuple(name for name, _ in hosts),
+        differences=tuple(differences),
+        untold=tuple(untold),
+    )
+
+
+def _cards(host: Host) -> str:
+    """Visible cards; equal ones are counted, wherever they sit."""
+    found = Counter(
+        card.name
+        + (f" {card.memory >> 20} MiB" if card.memory else "")
+        + (f" with {len(card.mig)} MIG" if card.mig else "")
+        for card in host.visible
+    )
+    return ", ".join(f"{number} × {name}" for name, number in sorted(found.items())) or "none"
+
+
+def _nodes(host: Host) -> str | None:
+    known = [(card.index, card.numa) for card in host.cards if card.numa is not None]
+    return ", ".join(f"{card} on {node}" for card, node in known) or None
+
+
+def _libraries(host: Host) -> str:
+    return ", ".join(sorted(_library(host))) or "none"
+
+
+def _library(host: Host) -> set[str]:
+    return {
+        f"{library.name} {library.version or library.path}" for library in host.system.libraries
+    }
+
+
+def _number(number: int | None) -> str | None:
+    return "unlimited" if number == UNLIMITED else None if number is None else f"{number:,} bytes"
+
+
+def _yes(value: bool | None) -> str | None:
+    return None if value is None else "yes" if value else "no"
+
+
+def _interfaces(host: Host) -> str | None:
+    return ", ".join(one.name for one in host.system.interfaces) or None
+
+
+_Read = Callable[[Host], str | None]
+
+_DECIDES: Mapping[str, _Read] = {
+    "cards": _cards,
+    "driver": lambda host: host.driver or "none",
+    "platform": lambda host: host.system.platform,
+}
+
+_OTHERS: Mapping[str, _Read] = {
+    "CUDA of the driver": lambda host: host.cuda_driver,
+    "CUDA_VISIBLE_DEVICES": lambda host: host.visible_devices or "not set",
+    "NUMA nodes of the cards": _nodes,
+    "peer-to-peer": lambda host: host.peers_in_words,
+    "NUMA nodes": lambda host: (
+        None if host.system.numa_nodes is None else str(host.system.numa_nodes)
+    ),
+    "IOMMU": lambda host: host.system.iommu,
+    "container": lambda host: _yes(host.system.container),
+    "WSL": lambda host: _yes(host.system.wsl),
+    "SYS_NICE": lambda host: _yes(host.system.sys_nice),
+    "/dev/shm": lambda host: _number(host.system.shm),
+    "memory limit": lambda host: _number(host.system.memory_limit),
+    "memlock": lambda host: _number(host.system.memlock),
+    "kernel": lambda host: host.system.kernel,
+    "glibc": lambda host: host.system.glibc,
+    "Python": lambda host: host.system.python,
+    "CUDA libraries": _libraries,
+    "LD_LIBRARY_PATH": lambda host: host.system.library_path or "not set",
+    "ptxas": lambda host: host.system.ptxas or "none",
+    "network": _interfaces,
+}
