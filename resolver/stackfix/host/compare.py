@@ -70,6 +70,11 @@ def _nodes(host: Host) -> str | None:
     return ", ".join(f"{card} on {node}" for card, node in known) or None
 
 
+def _ecc(host: Host) -> bool:
+    """Whether the host tells of every card whether it corrects memory errors."""
+    return bool(host.cards) and all(card.ecc is not None for card in host.cards)
+
+
 def _libraries(host: Host) -> str:
     return ", ".join(sorted(_library(host))) or "none"
 
@@ -104,6 +109,7 @@ _OTHERS: Mapping[str, _Read] = {
     "CUDA of the driver": lambda host: host.cuda_driver,
     "CUDA_VISIBLE_DEVICES": lambda host: host.visible_devices or "not set",
     "NUMA nodes of the cards": _nodes,
+    "ECC": lambda host: _yes(all(card.ecc for card in host.cards)) if _ecc(host) else None,
     "peer-to-peer": lambda host: host.peers_in_words,
     "NUMA nodes": lambda host: (
         None if host.system.numa_nodes is None else str(host.system.numa_nodes)

@@ -138,6 +138,8 @@ def _card(reader: _Reader, data: Mapping[str, Any], place: str) -> Card:
         mig=tuple(instances),
         numa=reader.optional(data, "numa", int, place),
         peers=_peers(reader, data, place),
+        ecc=reader.optional(data, "ecc", bool, place),
+        ecc_errors=reader.optional(data, "ecc_errors", int, place),
     )
 
 

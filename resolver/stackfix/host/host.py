@@ -66,6 +66,10 @@ class Card:
     """NUMA node that the card hangs on; None: the firmware does not say, or has no nodes."""
     peers: tuple[int, ...] | None = None
     """Cards whose memory it reads directly, by index; None: the driver did not tell of all."""
+    ecc: bool | None = None
+    """Whether memory errors are corrected; None: the card cannot, or the driver did not tell."""
+    ecc_errors: int | None = None
+    """Memory errors since the driver was loaded that could not be corrected."""
 
 
 class Iommu(StrEnum):

@@ -150,6 +150,7 @@ def _cards(nvml: Any) -> dict[str, Any]:
                 ),
                 "pci": _short_pci(_text(pci.busId)) if pci else None,
                 "mig": _mig(nvml, handle, index, notes),
+                **_ecc(nvml, handle),
             }
         )
     for card in cards:
@@ -169,6 +170,22 @@ def _cuda_driver(nvml: Any) -> int:
         return int(nvml.nvmlSystemGetCudaDriverVersion_v2())
     except nvml.NVMLError:  # drivers before 2018 lack the second form
         return int(nvml.nvmlSystemGetCudaDriverVersion())
+
+
+def _ecc(nvml: Any, handle: Any) -> dict[str, Any]:
+    """Whether memory errors are corrected and how many could not be; most cards know neither."""
+    try:
+        current, _pending = nvml.nvmlDeviceGetEccMode(handle)
+    except (nvml.NVMLError, AttributeError):
+        return {"ecc": None, "ecc_errors": None}
+    on = bool(current == nvml.NVML_FEATURE_ENABLED)
+    try:
+        errors = nvml.nvmlDeviceGetTotalEccErrors(
+            handle, nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, nvml.NVML_VOLATILE_ECC
+        )
+    except (nvml.NVMLError, AttributeError):
+        return {"ecc": on, "ecc_errors": None}
+    return {"ecc": on, "ecc_errors": int(errors)}
 
 
 _P2P_READ = 0

@@ -69,7 +69,10 @@ def _cards(host: Host) -> Table:
 def _remark(card: Card) -> str:
     if not card.visible:
         return "hidden by CUDA_VISIBLE_DEVICES"
-    return count(len(card.mig), "MIG instance") if card.mig else ""
+    remarks = [count(len(card.mig), "MIG instance")] if card.mig else []
+    if card.ecc_errors:
+        remarks.append(count(card.ecc_errors, "uncorrected memory error"))
+    return ", ".join(remarks)
 
 
 def _nodes(host: Host) -> str:

@@ -8,6 +8,7 @@
  *   STUB_SLOW    "function=seconds"    the function sleeps first
  *   STUB_CRASH   "function"            the function aborts the process
  *   STUB_NO_P2P  "0-1,2-3"             these pairs of cards cannot reach each other
+ *   STUB_ECC     "3"                   ECC is on and counts so many uncorrected errors
  *   STUB_NOISE   "1"                   nvmlInit writes to the standard output, as some do
  * A missing symbol is made at compile time: -DnvmlDeviceGetUUID=absent
  */
@@ -190,6 +191,22 @@ int nvmlDeviceGetPciInfo_v3(void *handle, PciInfo *info) {
   ENTER(handle);
   memset(info, 0, sizeof *info);
   return copy(info->busId, sizeof info->busId, ((Card *)handle)->pci);
+}
+
+int nvmlDeviceGetEccMode(void *handle, unsigned *current, unsigned *pending) {
+  ENTER(handle);
+  if (!*setting("STUB_ECC")) return NOT_SUPPORTED;
+  *current = *pending = 1;
+  return SUCCESS;
+}
+
+int nvmlDeviceGetTotalEccErrors(void *handle, unsigned type, unsigned counter,
+                                unsigned long long *errors) {
+  ENTER(handle);
+  /* Uncorrected ones since the driver was loaded: the only ones that are asked for. */
+  if (type != 1 || counter != 0) return INVALID_ARGUMENT;
+  *errors = strtoull(setting("STUB_ECC"), NULL, 10);
+  return SUCCESS;
 }
 
 int nvmlDeviceGetP2PStatus(void *one, void *other, unsigned cap, unsigned *status) {

@@ -34,6 +34,8 @@ HOST = Host(
             memory=32 << 30,
             numa=0,
             peers=(1,),
+            ecc=True,
+            ecc_errors=2,
         ),
         Card(
             index=1,
@@ -84,7 +86,7 @@ def test_a_file_of_an_older_release_is_read(tmp_path: Path) -> None:
     kept = ("platform", "python", "kernel", "glibc", "shm", "container", "wsl")
     document["system"] = {key: document["system"][key] for key in kept}
     for card in document["cards"]:
-        del card["numa"], card["peers"]
+        del card["numa"], card["peers"], card["ecc"], card["ecc_errors"]
     host = read_host(save(tmp_path / "host.json", document))
     assert host.system == System(platform="linux_x86_64", python="3.11.7", shm=64 << 20)
     assert host.cards[0].numa is None

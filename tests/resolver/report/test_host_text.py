@@ -26,6 +26,11 @@ def test_cards_driver_and_surroundings_are_shown() -> None:
     assert "! a note" in text
 
 
+def test_memory_errors_stand_beside_their_card() -> None:
+    assert "32 GiB 2 uncorrected memory errors" in shown(HOST)
+    assert "uncorrected" not in shown(replace(HOST, cards=HOST.cards[1:]))
+
+
 def test_small_shared_memory_is_pointed_out_where_there_are_cards() -> None:
     assert "/dev/shm 64 MiB (small" in shown(HOST)
     assert "(small" not in shown(replace(HOST, cards=()))
