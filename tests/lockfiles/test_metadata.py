@@ -17,6 +17,7 @@ from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.metadata import requires
 from stackfix_lockfiles.metadata.zipped import TAIL, BadZip, metadata_of
 from stackfix_lockfiles.packages import LockedFile, LockedPackage, Source, SourceKind
+from stackfix_lockfiles.sources import DeclaredIndex
 from tests.registry.server import Index
 
 TEXT = "Metadata-Version: 2.1\nName: Big_Thing\nVersion: 1.0\nRequires-Dist: torch<2.8,>=2.6\n"
@@ -185,6 +186,27 @@ def test_a_netrc_for_others_gives_none(
     (tmp_path / "netrc").chmod(0o600)
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     assert requires([package(index.add(WHEEL, wheel()), None)])["big-thing"]
+    assert not index.authorized
+
+
+def test_uvs_variables_give_credentials_to_the_index_they_name(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_INDEX_OUR_OWN_USERNAME", "me")
+    monkeypatch.setenv("UV_INDEX_OUR_OWN_PASSWORD", "secret")
+    ours = DeclaredIndex(file=Path("pyproject.toml"), line=1, url=index.url, name="our-own")
+    url = index.add(WHEEL, wheel())
+    assert requires([package(url, None)], indexes=[ours])["big-thing"]
+    assert set(index.authorized.values()) == {"Basic bWU6c2VjcmV0"}
+
+
+def test_uvs_variables_give_none_to_other_hosts(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_INDEX_OUR_OWN_USERNAME", "me")
+    url = "https://index.example/simple"
+    ours = DeclaredIndex(file=Path("pyproject.toml"), line=1, url=url, name="our-own")
+    assert requires([package(index.add(WHEEL, wheel()), None)], indexes=[ours])["big-thing"]
     assert not index.authorized
 
 

@@ -15,6 +15,7 @@ from stackfix_lockfiles.packages import LockedFile, LockedPackage
 
 if TYPE_CHECKING:
     from stackfix_lockfiles.metadata.remote import Reader
+    from stackfix_lockfiles.sources import DeclaredIndex
 
 __all__ = ["requires"]
 
@@ -24,13 +25,17 @@ _DEADLINE = 60.0
 
 
 def requires(
-    packages: Iterable[LockedPackage], *, offline: bool = False
+    packages: Iterable[LockedPackage],
+    *,
+    offline: bool = False,
+    indexes: Iterable[DeclaredIndex] = (),
 ) -> Mapping[str, tuple[str, ...] | None]:
     """Map each package's name to the `Requires-Dist` of one of its wheels; None where unknown.
 
     Read from the wheel's METADATA beside it (PEP 658) or, where the index has none, from within
     the wheel by range requests: some kilobytes, never the whole of a large wheel. Kept on disk by
     the wheel's sha256, so that a second time asks nobody. With `offline` only the disk is read.
+    `indexes` are the project's: uv's variables with credentials go by their names.
     A package without wheels, or whose host does not answer, is unknown; nothing is raised.
     """
     cache = Cache.default()
@@ -47,12 +52,14 @@ def requires(
         elif not offline:
             missing.append((package, wheel))
     if missing:
-        found.update(_read(missing, cache))
+        found.update(_read(missing, cache, indexes))
     return found
 
 
 def _read(
-    missing: list[tuple[LockedPackage, LockedFile]], cache: Cache
+    missing: list[tuple[LockedPackage, LockedFile]],
+    cache: Cache,
+    indexes: Iterable[DeclaredIndex],
 ) -> dict[str, tuple[str, ...]]:
     from concurrent.futures import ThreadPoolExecutor
     from concurrent.futures import TimeoutError as Late
@@ -61,7 +68,7 @@ def _read(
 
     found: dict[str, tuple[str, ...]] = {}
     end = time.monotonic() + _DEADLINE
-    with Reader(deadline=end) as reader:
+    with Reader(deadline=end, indexes=indexes) as reader:
         pool = ThreadPoolExecutor(max_workers=_AT_ONCE)
         try:
             waiting = [

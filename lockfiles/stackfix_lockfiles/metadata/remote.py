@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Self
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -15,6 +16,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import httpx
 
 from stackfix_lockfiles.metadata.zipped import MAX_METADATA, TAIL, BadZip, metadata_of
+from stackfix_lockfiles.sources import DeclaredIndex
 
 __all__ = ["Reader"]
 
@@ -29,17 +31,20 @@ _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
 class Reader:
     """Reads METADATA; may be used from several threads. A context manager.
 
-    Credentials come from the URL or from netrc; no message or return value has them.
+    Credentials come from the URL, from uv's variables for the named `indexes` or from netrc; no
+    message or return value has them.
     """
 
-    def __init__(self, *, deadline: float | None = None) -> None:
+    def __init__(
+        self, *, deadline: float | None = None, indexes: Iterable[DeclaredIndex] = ()
+    ) -> None:
         self._client = httpx.Client(
             timeout=_TIMEOUT,
             follow_redirects=True,
             max_redirects=5,
             limits=httpx.Limits(max_connections=24),
         )
-        self._credentials = _from_netrc()
+        self._credentials = {**_from_netrc(), **_from_environment(indexes)}
         self._deadline = deadline
         self._beside: Counter[tuple[str, bool]] = Counter()
         self._lock = threading.Lock()
@@ -124,6 +129,19 @@ class Reader:
                 if self._deadline is not None and time.monotonic() > self._deadline:
                     raise BadZip("too late")
             return answer.status_code, answer.headers, bytes(data)
+
+
+def _from_environment(indexes: Iterable[DeclaredIndex]) -> dict[str, httpx.Auth]:
+    """By host, what `UV_INDEX_<NAME>_USERNAME` and `UV_INDEX_<NAME>_PASSWORD` hold for an index."""
+    found: dict[str, httpx.Auth] = {}
+    for index in indexes:
+        name = re.sub(r"[^A-Z0-9]", "_", (index.name or "").upper())
+        host = urlsplit(index.url).hostname
+        user = os.environ.get(f"UV_INDEX_{name}_USERNAME")
+        password = os.environ.get(f"UV_INDEX_{name}_PASSWORD")
+        if name and host and (user or password):
+            found[host] = httpx.BasicAuth(user or "", password or "")
+    return found
 
 
 def _from_netrc() -> dict[str, httpx.BasicAuth]:

@@ -90,7 +90,11 @@ def _limits(case: Case) -> Limits:
 
     packages = dependents(case.before)
     case.request.say(f"reading what {len(packages)} packages ask of the stack")
-    read = requires(packages.values(), offline=case.request.offline)
+    read = requires(
+        packages.values(),
+        offline=case.request.offline,
+        indexes=(*case.request.project.indexes, *case.request.project.source_indexes),
+    )
     return limits(case.before, packages, read)
 
 
