@@ -80,17 +80,7 @@ def replace_requirement(declared: DeclaredRequirement, new: str, *, why: str = "
         text = respecified(declared.raw, specifier_of(new) if specifier is None else specifier)
     except ValueError as error:
         raise refused(str(error)) from None
-    return Edit(
-        kind=EditKind.REQUIREMENT,
-        file=declared.file,
-        table=declared.table,
-        keys=declared.keys,
-        line=declared.line,
-        index=declared.index,
-        old=declared.raw,
-        new=text,
-        why=why,
-    )
+    return _replacement(declared, text, why)
 
 
 def add_constraint(project: Project, requirement: str, *, why: str = "") -> Edit:

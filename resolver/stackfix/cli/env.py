@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stackfix.cli.options import format_option
+from stackfix.cli.options import format_option, selection_options
 
 if TYPE_CHECKING:
     from stackfix.host.host import Host
@@ -31,15 +31,7 @@ __all__ = ["command"]
     metavar="PATH",
     help="The project's folder. Default: the current one or one above.",
 )
-@click.option("--extra", "extras", multiple=True, metavar="NAME", help="Include this extra.")
-@click.option("--all-extras", is_flag=True, help="Include every extra.")
-@click.option(
-    "--group",
-    "groups",
-    multiple=True,
-    metavar="NAME",
-    help="Include this dependency group beside the default ones.",
-)
+@selection_options
 @format_option
 def command(
     host_file: Path | None,

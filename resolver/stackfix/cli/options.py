@@ -10,7 +10,14 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["Choice", "card_options", "format_option", "project_options", "target_options"]
+__all__ = [
+    "Choice",
+    "card_options",
+    "format_option",
+    "project_options",
+    "selection_options",
+    "target_options",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -83,6 +90,18 @@ _CARDS = (
     ),
 )
 
+_SELECTION = (
+    click.option("--extra", "extras", multiple=True, metavar="NAME", help="Include this extra."),
+    click.option("--all-extras", is_flag=True, help="Include every extra."),
+    click.option(
+        "--group",
+        "groups",
+        multiple=True,
+        metavar="NAME",
+        help="Include this dependency group beside the default ones.",
+    ),
+)
+
 _TARGET = (
     *_CARDS,
     click.option(
@@ -100,15 +119,7 @@ _TARGET = (
         metavar="VERSION",
         help="Python to plan for. Default: the project's.",
     ),
-    click.option("--extra", "extras", multiple=True, metavar="NAME", help="Include this extra."),
-    click.option("--all-extras", is_flag=True, help="Include every extra."),
-    click.option(
-        "--group",
-        "groups",
-        multiple=True,
-        metavar="NAME",
-        help="Include this dependency group beside the default ones.",
-    ),
+    *_SELECTION,
 )
 
 
@@ -129,6 +140,11 @@ def project_options(command: Command) -> Command:
 def card_options(command: Command) -> Command:
     """`--target` and `--host`: cards alone."""
     return _all_of(_CARDS)(command)
+
+
+def selection_options(command: Command) -> Command:
+    """`--extra`, `--all-extras` and `--group`: what of the project is meant."""
+    return _all_of(_SELECTION)(command)
 
 
 def target_options(command: Command) -> Command:

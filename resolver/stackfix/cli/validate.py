@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from stackfix.cli.failures import FINDINGS
-from stackfix.cli.options import card_options, format_option, project_options
+from stackfix.cli.options import card_options, format_option, project_options, selection_options
 
 if TYPE_CHECKING:
     from stackfix.validate.result import Validation
@@ -43,15 +43,7 @@ _TERMINATED = 143
     help="Validate an existing environment (its interpreter, or its folder); install nothing.",
 )
 @card_options
-@click.option("--extra", "extras", multiple=True, metavar="NAME", help="Include this extra.")
-@click.option("--all-extras", is_flag=True, help="Include every extra.")
-@click.option(
-    "--group",
-    "groups",
-    multiple=True,
-    metavar="NAME",
-    help="Include this dependency group beside the default ones.",
-)
+@selection_options
 @click.option(
     "--all",
     "everything",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 
 from stackfix.plan import outcome
 from stackfix.plan.attempt import Attempt, Rejected, attempt
@@ -42,27 +43,28 @@ def propose(request: Request) -> Plan:
         InputError: the project, its lock or the selection is broken.
         IndexUnreachable, RelockRefused: uv could not lock the project at all.
     """
-    plan = _proposed(request)
+    case = _case(request)
+    limits_of = cache(lambda: _limits(case))  # read when first needed, and once
+    plan = _proposed(case, limits_of)
     if not (request.why or request.why_not) or not plan.gpu_packages:
         return plan
-    case = _case(request)
-    scene = world(request, case.before, _limits(case).demands)
+    scene = world(request, case.before, limits_of().demands)
     told = answers(scene, request.why, request.why_not, plan.moves, plan.findings)
     return replace(plan, answers=told)
 
 
-def _proposed(request: Request) -> Plan:
-    case = _case(request)
+def _proposed(case: Case, limits_of: Callable[[], Limits]) -> Plan:
+    request = case.request
     if not case.before.gpu_packages:
         return outcome.no_gpu(case)
     asked = bool(request.require) or request.strategy == Strategy.NEWEST
     if not errors(case.findings) and not asked:
         if not worth_a_step(case.findings):
             return outcome.nothing_to_do(case, None, ())
-        found = _limits(case)
+        found = limits_of()
         step = next_step(request, case.before, case.findings, found.demands)
         return outcome.nothing_to_do(case, step, found.warnings)
-    return _move(case)
+    return _move(case, limits_of())
 
 
 def _case(request: Request) -> Case:
@@ -98,9 +100,8 @@ def _limits(case: Case) -> Limits:
     return limits(case.before, packages, read)
 
 
-def _move(case: Case) -> Plan:
+def _move(case: Case, found: Limits) -> Plan:
     request = case.request
-    found = _limits(case)
     failures: list[Failure] = []
     rejected: list[Rejected] = []
     tried = 0

@@ -18,7 +18,7 @@ from stackfix.solve.reasons import reasons
 from stackfix.solve.world import PLAN, Demand, Site, World
 from stackfix.stack import Piece, Stack
 
-__all__ = ["Solution", "combine", "complete", "faults_of"]
+__all__ = ["Solution", "combine", "complete"]
 
 ROUNDS = 2000
 """Steps after which a combination counts as unsolvable; real stacks need a few dozen."""
@@ -40,7 +40,7 @@ def complete(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Sol
     solution = combine(world, domain, chosen)
     if isinstance(solution, Conflict):
         return solution
-    faults = faults_of(world, solution.stacks)
+    faults = _faults(world, solution.stacks)
     if faults:
         return Conflict(
             reason=faults[0].message, lifts=tuple(f.fix for f in faults if f.fix is not None)
@@ -76,7 +76,7 @@ def combine(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solu
     return Solution(versions=versions, because=because, stacks=stacks)
 
 
-def faults_of(world: World, stacks: tuple[Stack, ...]) -> list[Finding]:
+def _faults(world: World, stacks: tuple[Stack, ...]) -> list[Finding]:
     """The errors of a combination on its sites."""
     found: list[Finding] = []
     for site, stack in zip(world.sites, stacks, strict=True):

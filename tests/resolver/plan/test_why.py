@@ -83,3 +83,12 @@ def test_why_not_what_nobody_knows(openpi: Path) -> None:
 def test_questions_about_a_project_without_gpu_packages(tmp_path: Path) -> None:
     project = project_of(tmp_path / "p", "numpy")
     assert plan_for(project, CARDS, why=("torch",)).answers == ()
+
+
+def test_a_question_locks_and_reads_nothing_a_second_time(tmp_path: Path) -> None:
+    said: list[str] = []
+    project = project_of(tmp_path / "p", "torch==2.7.1")
+    plan = plan_for(project, CARDS, why=("torch",), progress=said.append)
+    assert plan.answers
+    assert len([line for line in said if line.startswith("locking the project")]) == 1
+    assert len([line for line in said if line.startswith("reading what")]) == 1
