@@ -17,7 +17,6 @@ from stackfix.rules.judge import errors, judge_piece
 from stackfix.rules.sf109_unmeasured import is_unknown
 from stackfix.solve.cost import Cost, cost
 from stackfix.solve.world import Demand, World
-from stackfix.stack import Piece
 from stackfix_knowledge.couplings import Collision, Coupling, Relation
 from stackfix_knowledge.indexes import IndexTable
 from stackfix_knowledge.release import Release, WheelFact
@@ -82,7 +81,7 @@ class Domain:
             found = []
             if package is not None:
                 for site in self._world.sites:
-                    piece = Piece.known(self._world.graph, package, version, site.platform)
+                    piece = site.piece(self._world.graph, package, version)
                     found += judge_piece(piece, site.target, self._world.graph)
             self._faults[key] = found
         return found
@@ -174,7 +173,7 @@ class Domain:
         if package is None or not package.judged:
             return True
         for site in self._world.sites:
-            piece = Piece.known(self._world.graph, package, release.version, site.platform)
+            piece = site.piece(self._world.graph, package, release.version)
             if piece.wheel is None or not self._read(piece.wheel, release, site.platform):
                 return False
             if is_unknown(piece, site.target):

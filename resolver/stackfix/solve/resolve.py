@@ -98,7 +98,7 @@ def _stack(world: World, site: Site, versions: Mapping[str, Version]) -> Stack:
         package = world.graph.packages.get(name)
         if package is None or name not in versions:
             continue
-        piece = Piece.known(world.graph, package, versions[name], site.platform)
+        piece = site.piece(world.graph, package, versions[name])
         pieces[name] = piece
         queue.append(name)
         if piece.wheel is None:

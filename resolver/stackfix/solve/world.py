@@ -15,9 +15,10 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from stackfix.stack import Stack
+from stackfix.stack import Piece, Stack
 from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.packages import Package
 
 __all__ = ["PLAN", "Demand", "Site", "World", "parse_requirement"]
 
@@ -46,6 +47,16 @@ class Site:
     @property
     def platform(self) -> str:
         return self.stack.platform
+
+    def piece(self, graph: Graph, package: Package, version: Version) -> Piece:
+        """The package at this version: as the lock has it where it stays, else as facts know it.
+
+        Facts may lack a platform's wheel, or be of another build, where the lock names the file.
+        """
+        kept = self.stack.get(package.name)
+        if kept is not None and kept.version == version:
+            return kept
+        return Piece.known(graph, package, version, self.platform)
 
 
 @dataclass(frozen=True, slots=True)

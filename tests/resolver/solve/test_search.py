@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from packaging.version import Version
 
 from stackfix.solve.domain import Domain
 from stackfix.solve.search import Found, Search
 from stackfix.solve.world import World
+from stackfix_lockfiles.lock import LockedFile, LockedPackage, Source, SourceKind
 from tests.resolver.solve.made_world import Made, made_world
 
 BLACKWELL = "sm_70 sm_80 sm_90 sm_100 sm_120"
@@ -183,3 +186,23 @@ def test_strategy_newest_takes_the_newest_that_works() -> None:
     world = made_world({"torch": TORCH, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"])
     found = next(Search(world, Domain(world), newest=True).solutions())
     assert found.chosen == {"torch": Version("2.9.1")}
+
+
+def test_what_stays_is_judged_by_the_lock_where_facts_lack_its_wheel() -> None:
+    made = {"torch": TORCH, "nvidia-cudnn-cu12": CUDNN, "ctranslate2": {"4.5.0": Made()}}
+    world = made_world(
+        made, {**LOCKED, "ctranslate2": "4.5.0"}, ["torch", "ctranslate2"], cards=["GB10"]
+    )
+    name = "ctranslate2-4.5.0-cp312-cp312-manylinux2014_aarch64.whl"
+    file = LockedFile(filename=name, url=f"https://files.index.example/{name}")
+    source = Source(SourceKind.REGISTRY, "https://index.example/simple")
+    locked = LockedPackage(name="ctranslate2", version="4.5.0", source=source, wheels=(file,))
+    (site,) = world.sites
+    kept = site.stack.pieces["ctranslate2"]
+    pieces = {
+        **site.stack.pieces,
+        "ctranslate2": replace(kept, wheel=None, locked=locked, file=file),
+    }
+    stack = replace(site.stack, platform="linux_aarch64", pieces=pieces)
+    world = replace(world, sites=(replace(site, stack=stack),))
+    assert Version("4.5.0") not in Domain(world).refused("ctranslate2")
