@@ -20,6 +20,7 @@ from stackfix_knowledge.lint.problem import Kind, Problem
 from stackfix_knowledge.packages import PackageTable, parse_packages
 from stackfix_knowledge.reader import Entry, FactsError, read_file
 from stackfix_knowledge.vendor import VendorTable
+from stackfix_knowledge.xids import parse_xids
 
 __all__ = ["lint_table"]
 
@@ -67,6 +68,7 @@ def _read(file: Entry, name: str) -> None:
         "couplings": CouplingTable.load,
         "indexes": IndexTable.load,
         "features": lambda: feature_of("any"),
+        "xids": lambda: parse_xids(file),
         "borderline": lambda: tuple(parse_decisions(file)),
         "about": lambda: _about(file),
     }

@@ -9,6 +9,7 @@ from dataclasses import replace
 from stackfix.diagnose.diagnosis import Diagnosis
 from stackfix.diagnose.event import Event
 from stackfix_knowledge.signatures import Remedy
+from stackfix_knowledge.xids import xid_in, xid_of
 
 __all__ = ["with_particulars"]
 
@@ -36,6 +37,18 @@ def _who(diagnosis: Diagnosis, event: Event | None) -> str:
 def _peer(diagnosis: Diagnosis, event: Event | None) -> str | None:
     where = f", {event.where}" if event else ""
     return f"Start with {_who(diagnosis, event)}{where}."
+
+
+def _card(diagnosis: Diagnosis, event: Event | None) -> str | None:
+    start = _peer(diagnosis, event)
+    xid = _xid(diagnosis, event)
+    return f"{start} {xid}" if xid else start
+
+
+def _xid(diagnosis: Diagnosis, event: Event | None) -> str | None:
+    number = xid_in(event.text) if event else None
+    xid = xid_of(number) if number is not None else None
+    return f"Xid {number}, {xid.name}: {xid.meaning}" if xid else None
 
 
 def _exception(diagnosis: Diagnosis, event: Event | None) -> str | None:
@@ -108,7 +121,8 @@ def _batch(diagnosis: Diagnosis, event: Event | None) -> str | None:
 _BY_FAMILY: Mapping[str, Callable[[Diagnosis, Event | None], str | None]] = {
     "peer_died": _peer,
     "host_oom_kill": _peer,
-    "gpu_hardware_fault": _peer,
+    "gpu_hardware_fault": _card,
+    "kernel_memory_fault": _xid,
     "program_error": _exception,
     "dtype_mismatch": _exception,
     "rendezvous_timeout": _clients,
