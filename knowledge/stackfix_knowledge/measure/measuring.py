@@ -38,6 +38,10 @@ DEPTHS: Mapping[str, EvidenceKind] = {
 }
 """How deep to read: METADATA alone, or the binaries too."""
 
+WHOLE = ("linux_x86_64", "linux_aarch64", "any")
+"""Platforms whose wheels the facts of a release list without a gap, so that a missing one means
+that the index has none."""
+
 
 def client() -> httpx.Client:
     """An HTTP client for an index, with limits that end a connection that went dead."""
@@ -73,15 +77,17 @@ class Measuring:
 
         Pre-releases are left out unless the requirement names one. A wheel that cannot be read
         is reported and left out; MeasureError where the index or facts file cannot be. With
-        ``again``, what is known is read anew.
+        ``again``, what is known is read anew. Of the Linux platforms not asked for, the METADATA
+        is read, so that the facts name every Linux wheel of the release.
         """
         package = canonicalize_name(wanted.name)
         files = self._index.files(package)
         facts = FactsFile(self._folder, package)
         rivals = self._rivals(package, platforms)
         failures = 0
-        found = _admitted(wanted, by_release(package, files, platforms))
-        if not found:
+        listed = tuple(dict.fromkeys((*platforms, *WHOLE)))
+        found = _admitted(wanted, by_release(package, files, listed))
+        if not any(set(wheels) & set(platforms) for wheels in found.values()):
             self._report(f"{wanted}: the index has no such release")
             return 1
         for version, wheels in found.items():
@@ -89,19 +95,20 @@ class Measuring:
                 version, date=_first_upload(wheels.values()), yanked=_all_yanked(wheels.values())
             )
             for platform, file in wheels.items():
+                deep = depth if platform in platforms else EvidenceKind.METADATA
                 known = facts.depth(version, platform, file.filename)
-                if known in (EvidenceKind.MEASURED, depth) and not (again and known is depth):
+                if known in (EvidenceKind.MEASURED, deep) and not (again and known is deep):
                     continue
                 try:
-                    fact, collides = self._wheel(file, platform, depth, rivals)
+                    fact, collides = self._wheel(file, platform, deep, rivals)
                 except MeasureError as error:
                     self._report(str(error))
                     failures += 1
                     continue
                 facts.merge(version, fact, collides=collides)
-                if depth is EvidenceKind.MEASURED:
+                if deep is EvidenceKind.MEASURED:
                     facts.write()
-                self._report(f"{depth}: {file.filename}")
+                self._report(f"{deep}: {file.filename}")
         facts.write()
         return failures
 

@@ -64,6 +64,24 @@ def test_a_release_is_measured_into_the_facts(tmp_path: Path) -> None:
     assert release.date == "2025-08-06"
 
 
+def test_the_other_linux_platforms_of_a_release_are_named_as_well(tmp_path: Path) -> None:
+    arm = NCCL_WHEEL.replace("x86_64", "aarch64")
+    index = Served({"nvidia-nccl-cu12": {NCCL_WHEEL: nccl_wheel(), arm: nccl_wheel()}})
+    said: list[str] = []
+    measuring = Measuring(
+        Index(INDEX, index.client), tmp_path, today=datetime.date(2026, 11, 30), report=said.append
+    )
+    wanted = Requirement("nvidia-nccl-cu12==2.27.3")
+    measured = EvidenceKind.MEASURED
+    assert measuring.measure(wanted, depth=measured, platforms=["linux_x86_64"]) == 0
+    assert said == [f"measured: {NCCL_WHEEL}", f"metadata: {arm}"]
+    (release,) = releases(tmp_path, "nvidia-nccl-cu12")
+    wheel = release.wheel("linux_aarch64")
+    assert wheel is not None
+    assert wheel.coverage is None
+    assert wheel.requires is not None
+
+
 def test_metadata_alone_leaves_the_binaries_unread(tmp_path: Path) -> None:
     measure(served(), tmp_path, "nvidia-nccl-cu12==2.27.3", EvidenceKind.METADATA)
     (release,) = releases(tmp_path, "nvidia-nccl-cu12")
