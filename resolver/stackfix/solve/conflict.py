@@ -48,7 +48,7 @@ def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
             return Conflict(reason=f"{makers} come from different indexes")
         return Conflict(reason=f"{makers} install the same file")
     limiting = _excluding([demand for demand in demands if demand.specifier])
-    asked = " and ".join(_said(demand) for demand in limiting[:4]) or f"{name} is needed"
+    asked = " and ".join(_said(demand) for demand in limiting[:4] or demands[:2])
     if not world.is_stack(name):
         return Conflict(reason=_outside(name, demands, world), about=name)
     refused = domain.refused(name)

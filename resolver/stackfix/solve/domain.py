@@ -19,6 +19,7 @@ from stackfix.solve.cost import Cost, cost
 from stackfix.solve.world import Demand, World
 from stackfix_knowledge.couplings import Collision, Coupling, Relation
 from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.packages import Role
 from stackfix_knowledge.release import Release, WheelFact
 from stackfix_knowledge.severity import FactSeverity
 
@@ -71,6 +72,25 @@ class Domain:
         """Versions that can't be chosen, each with the reason in words."""
         self.choices(name)
         return self._refused.get(name, {})
+
+    def unrecorded(self, name: str, specifiers: Iterable[SpecifierSet]) -> Version | None:
+        """The version that exact pins ask for and no facts are kept of; None: there is none such.
+
+        Facts do not list every release of every library. One that a framework pins is there, and
+        unknown; a framework nobody recorded stays out, since nothing tells what it asks for.
+        """
+        package = self._world.graph.packages.get(name)
+        if package is None or package.role is Role.FRAMEWORK or name in self._world.held:
+            return None
+        asked = list(specifiers)
+        pins = {_pinned(specifier) for specifier in asked} - {None}
+        if len(pins) != 1:
+            return None
+        (version,) = pins
+        if version is None or not all(s.contains(version, prereleases=True) for s in asked):
+            return None
+        recorded = {Version(r.version.public) for r in self._world.graph.releases(name)}
+        return None if version in recorded else version
 
     def findings(self, name: str, version: Version) -> list[Finding]:
         """What the piece rules say about this version on all sites."""
@@ -302,6 +322,12 @@ class Domain:
             if not (specifier.is_subset(fits)):
                 specifier &= fits
         return replace(demand, specifier=specifier)
+
+
+def _pinned(specifier: SpecifierSet) -> Version | None:
+    """The version that a specifier pins (`==2.1.*` pins 2.1); None: it pins none."""
+    clauses = [clause for clause in specifier if clause.operator == "=="]
+    return Version(clauses[0].version.removesuffix(".*")) if len(clauses) == 1 else None
 
 
 def within_major(specifier: SpecifierSet) -> SpecifierSet | None:

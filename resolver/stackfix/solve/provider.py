@@ -138,9 +138,12 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
         if required is not None:
             asked.add(required)
         admitted = [self._domain.admitted(name, specifier) for specifier in asked]
-        return [
+        found = [
             Candidate(identifier, choice.version, choice.release)
             for choice in self._domain.choices(name)
             if all(choice.version in versions for versions in admitted)
             and self._domain.offers(identifier, choice.release)
         ]
+        if not found and (pinned := self._domain.unrecorded(name, asked)) is not None:
+            return [Candidate(identifier, pinned)]
+        return found

@@ -75,6 +75,7 @@ class Search:
         start = (0,) * len(lanes)
         queue: list[tuple[Cost, tuple[int, ...]]] = [(self._price(lanes, start), start)]
         seen = {start}
+        late: dict[tuple[int, ...], Solution] = {}
         for _ in range(LIMIT):
             if not queue:
                 return
@@ -83,10 +84,18 @@ class Search:
                 lane.name: lane.choice(place).version
                 for lane, place in zip(lanes, places, strict=True)
             }
+            if places in late:
+                yield Found(chosen=chosen, solution=late[places], cost=price)
+                continue
             self.tried += 1
             result = complete(self.world, self.domain, chosen)
             if isinstance(result, Solution):
-                yield Found(chosen=chosen, solution=result, cost=price)
+                unknown = self._unrecorded(result)
+                if unknown:  # its turn comes after what is known
+                    late[places] = result
+                    heapq.heappush(queue, (plus(price, Cost(unknown=unknown)), places))
+                else:
+                    yield Found(chosen=chosen, solution=result, cost=price)
             elif len(lanes) > 1:
                 self._note(chosen, result)
             for index in range(len(lanes)):
@@ -94,6 +103,14 @@ class Search:
                 if following not in seen and lanes[index].at(following[index]) is not None:
                     seen.add(following)
                     heapq.heappush(queue, (self._price(lanes, following), following))
+
+    def _unrecorded(self, solution: Solution) -> int:
+        """How many packages move to a version that no facts are kept of."""
+        world = self.world
+        return sum(
+            world.locked.get(name) != version and world.graph.release(name, version) is None
+            for name, version in solution.versions.items()
+        )
 
     def _price(self, lanes: Sequence[_Lane], places: tuple[int, ...]) -> Cost:
         total = FREE

@@ -24,7 +24,7 @@ from stackfix.solve.world import Demand, World
 from stackfix_knowledge.packages import Role
 from stackfix_knowledge.release import Release
 
-__all__ = ["Relapse", "relapse"]
+__all__ = ["Relapse", "relapse", "sentence"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class Relapse:
     below: Version
     """The lowest version that has to be kept out."""
     message: str
+    """One short sentence, to stand as a comment beside the bound."""
 
 
 class UvDomain(Domain):
@@ -88,7 +89,7 @@ def relapse(
         chosen = versions.get(fault.package)
         if moved is not None and chosen is not None and moved > chosen:
             below = _first_bad(world, domain, fault.package, versions, moved)
-            return Relapse(package=fault.package, below=below, message=fault.message)
+            return Relapse(package=fault.package, below=below, message=sentence(fault))
     return _blamed(world, versions, outcome.versions, faults[0])
 
 
@@ -146,6 +147,14 @@ def _blamed(
                 if r.version > version and r.version.release[:2] != version.release[:2]
             ]
             return Relapse(
-                package=name, below=Version(min(later, default=moved).public), message=fault.message
+                package=name,
+                below=Version(min(later, default=moved).public),
+                message=sentence(fault),
             )
     return None
+
+
+def sentence(fault: Finding) -> str:
+    """A finding's message without the figures that follow the sentence's colon."""
+    sentence, _, _ = fault.message.partition(": ")
+    return sentence if " " in sentence.removeprefix(f"{fault.package} ") else fault.message

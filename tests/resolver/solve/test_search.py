@@ -206,3 +206,35 @@ def test_what_stays_is_judged_by_the_lock_where_facts_lack_its_wheel() -> None:
     stack = replace(site.stack, platform="linux_aarch64", pieces=pieces)
     world = replace(world, sites=(replace(site, stack=stack),))
     assert Version("4.5.0") not in Domain(world).refused("ctranslate2")
+
+
+PINS_UNRECORDED = {
+    "2.7.1": Made(requires=["nvidia-cudnn-cu12==9.5.1.17"]),
+    "2.8.0": Made(requires=["nvidia-cudnn-cu12==9.9.9.9"], code=BLACKWELL, cuda="12.8"),
+}
+
+
+def test_a_pinned_library_that_no_facts_are_kept_of_is_unknown_and_not_impossible() -> None:
+    made = {"torch": PINS_UNRECORDED, "nvidia-cudnn-cu12": CUDNN}
+    world = made_world(made, LOCKED, ["torch"])
+    assert versions(first(world)) == {"torch": "2.8.0", "nvidia-cudnn-cu12": "9.9.9.9"}
+
+
+def test_what_drags_an_unknown_library_comes_after_what_is_known() -> None:
+    torch = {**PINS_UNRECORDED, "2.9.1": TORCH["2.9.1"]}
+    world = made_world({"torch": torch, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"])
+    found = list(Search(world, Domain(world)).solutions())
+    assert [str(one.chosen["torch"]) for one in found] == ["2.9.1", "2.8.0"]
+    assert found[1].cost.unknown == 1
+
+
+def test_the_reason_names_who_needs_a_package_that_is_asked_for_without_limits() -> None:
+    torch = {
+        "2.7.1": Made(requires=["nvidia-cudnn-cu12==9.5.1.17"]),
+        "2.8.0": Made(requires=["nvidia-nvshmem-cu12"], code=BLACKWELL),
+    }
+    made = {"torch": torch, "nvidia-cudnn-cu12": CUDNN, "nvidia-nvshmem-cu12": {"3.3.9": Made()}}
+    world = made_world(made, LOCKED, ["torch"])
+    search = Search(world, Domain(world))
+    assert not list(search.solutions())
+    assert any("torch 2.8.0 needs nvidia-nvshmem-cu12" in f.reason for f in search.failures)

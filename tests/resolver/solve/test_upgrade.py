@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from stackfix.rules.finding import Finding, Severity
 from stackfix.solve.domain import Domain
-from stackfix.solve.upgrade import Relapse, relapse
+from stackfix.solve.upgrade import Relapse, relapse, sentence
 from stackfix.solve.world import World
 from tests.resolver.solve.made_world import Made, made_world
 
@@ -91,3 +94,21 @@ def test_two_cuda_majors_are_kept_apart_by_a_bound_on_the_framework() -> None:
     found = upgraded(world, versions, {"torch": ">=2.7"})
     assert found is not None
     assert (found.package, str(found.below)) == ("torch", "2.11.0")
+
+
+def test_the_comment_beside_a_bound_is_one_sentence_without_figures() -> None:
+    part = {"2.7.1": Made(code=BLACKWELL), "2.9.0": Made(code="sm_70 sm_80 sm_90")}
+    world = made_world({"torch": part}, {"torch": "2.7.1"}, ["torch"])
+    found = upgraded(world, {"torch": "2.7.1"}, {"torch": ">=2.7"})
+    assert found is not None
+    assert found.message.startswith("torch 2.9.0 has no code for compute capability 12.0")
+    known_bug = Finding(
+        code="SF401",
+        severity=Severity.ERROR,
+        package="torch",
+        version="2.6.0",
+        message="torch 2.6.0: hangs at exit",
+    )
+    partly = replace(known_bug, message="torch 2.6.0 has code for a part only: a.so 0 of 3")
+    assert sentence(known_bug) == "torch 2.6.0: hangs at exit"
+    assert sentence(partly) == "torch 2.6.0 has code for a part only"
