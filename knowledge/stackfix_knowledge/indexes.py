@@ -15,7 +15,7 @@ from stackfix_knowledge.architecture import Architecture
 from stackfix_knowledge.coverage import Coverage, LibraryCoverage
 from stackfix_knowledge.evidence import Evidence
 from stackfix_knowledge.reader import Entry, Sources, read_facts
-from stackfix_knowledge.release import Release, WheelFact
+from stackfix_knowledge.release import Ptxas, Release, WheelFact
 
 __all__ = ["Companions", "IndexBuild", "IndexTable"]
 
@@ -38,6 +38,10 @@ class IndexBuild:
     """The cuDNN and NCCL that it was built with and pins, as far as documented."""
     code: Mapping[str, frozenset[Architecture] | None]
     """By platform, what it was compiled for; None where a build exists but nobody wrote it down."""
+    linalg: frozenset[Architecture] | None
+    """What its linear algebra was compiled for on Linux x86_64; None: like the rest, or not known."""
+    ptxas: Mapping[str, Version]
+    """By platform, the toolkit whose PTX assembler the wheel brings along."""
     confirmed: bool
     """Whether the documents agree that it exists."""
     stable: bool
@@ -95,13 +99,6 @@ class IndexTable:
     def url(self, index: str) -> str:
         """The address of an index, as uv wants it."""
         return f"{self._url}{index}"
-
-    def name_of(self, url: str) -> str | None:
-        """The name of the index at an address, "cpu" among them; None: it is none of these."""
-        base, _, name = url.rstrip("/").rpartition("/")
-        if f"{base}/" != self._url:
-            return None
-        return name if name in {*self.names(), _CPU} else None
 
     def builds_of(self, torch: Version) -> tuple[IndexBuild, ...]:
         """The confirmed builds of that version of torch; its local part does not count."""
@@ -165,25 +162,31 @@ def _file(package: str, version: Version, index: str, platform: str) -> str:
 
 def _wheel(build: IndexBuild, version: Version, platform: str) -> WheelFact:
     code = build.code[platform]
-    library = LibraryCoverage(name="torch, as documented", containers={code: 1}) if code else None
+    libraries = [LibraryCoverage(name="torch, as documented", containers={code: 1})] if code else []
+    if libraries and build.linalg and platform == "linux_x86_64":
+        name = "libtorch_cuda_linalg.so, as documented"
+        libraries.append(LibraryCoverage(name=name, containers={build.linalg: 1}))
+    ptxas = build.ptxas.get(platform)
     return WheelFact(
         file=_file("torch", version, build.index, platform),
         platform=platform,
         cuda=build.cuda,
         built_against=build.pins,
-        coverage=Coverage(libraries=(library,), toolkit=build.cuda) if library else None,
+        coverage=Coverage(libraries=tuple(libraries), toolkit=build.cuda) if libraries else None,
+        ptxas=(Ptxas(cuda=str(ptxas), targets=()),) if ptxas else (),
         evidence=build.evidence,
     )
 
 
 def _build(entry: Entry, sources: Sources) -> IndexBuild:
     entry.only(
-        "torch", "index", "cuda", "versions", "exists", "stable", "pins", "code", "source", "note"
-    )
+        "torch", "index", "cuda", "versions", "exists", "stable", "pins", "code", "linalg",
+        "ptxas", "source", "note",
+    )  # fmt: skip
     exists = entry.optional_text("exists")
     if exists not in (None, "unconfirmed"):
         raise entry.fault("exists", '"unconfirmed", or nothing')
-    pins = entry.entry("pins")
+    pins, ptxas = entry.entry("pins"), entry.entry("ptxas")
     return IndexBuild(
         torch=entry.text("torch"),
         index=entry.text("index"),
@@ -191,6 +194,8 @@ def _build(entry: Entry, sources: Sources) -> IndexBuild:
         versions=entry.versions("versions"),
         pins={library: pins.version(library) for library in pins.data},
         code=_code(entry),
+        linalg=_architectures(entry, "linalg"),
+        ptxas={platform: ptxas.version(platform) for platform in ptxas.data},
         confirmed=exists is None,
         stable=entry.flag("stable", default=True),
         evidence=entry.evidence(sources),
@@ -199,14 +204,16 @@ def _build(entry: Entry, sources: Sources) -> IndexBuild:
 
 
 def _code(entry: Entry) -> Mapping[str, frozenset[Architecture] | None]:
-    code: dict[str, frozenset[Architecture] | None] = {}
-    for platform, images in entry.mapping("code").items():
-        try:
-            code[platform] = frozenset(map(Architecture.parse, images.split())) or None
-        except (AttributeError, ValueError) as error:
-            expected = 'architectures such as "sm_80 sm_90 compute_90"'
-            raise entry.fault(f"code.{platform}", expected) from error
-    return code
+    code = entry.entry("code")
+    return {platform: _architectures(code, platform) for platform in code.data}
+
+
+def _architectures(entry: Entry, key: str) -> frozenset[Architecture] | None:
+    """The architectures under `key`; None where it is empty or absent."""
+    try:
+        return frozenset(map(Architecture.parse, (entry.data.get(key) or "").split())) or None
+    except (AttributeError, ValueError) as error:
+        raise entry.fault(key, 'architectures such as "sm_80 sm_90 compute_90"') from error
 
 
 def _companions(entry: Entry, sources: Sources) -> Companions:

@@ -20,7 +20,7 @@ class Ptxas:
     cuda: str
     """The toolkit it comes from, such as ``12.8`` or ``12.8.61``."""
     targets: tuple[str, ...]
-    """Architectures that it names, such as ``sm_120`` and ``sm_100a``.
+    """Architectures that it names, such as ``sm_120`` and ``sm_100a``; empty: nobody read them.
 
     Read from the strings of the program. What is missing here it cannot target; old names can
     linger after their support ended.

@@ -32,7 +32,7 @@ _RULES: tuple[PieceRule, ...] = (
     JitOnly(),
     PartialCode(),
     CpuOnly(),
-    Assembler(),
+    Assembler(alone=True),
     Unmeasured(),
 )
 """The rules that judge a wheel's code alone."""

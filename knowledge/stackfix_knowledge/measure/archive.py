@@ -71,7 +71,8 @@ class Archive:
             self._raw.close()
             raise
         offsets = sorted({info.header_offset for info in self._zip.infolist()})
-        self._ends = dict(zip(offsets, [*offsets[1:], self._zip.start_dir], strict=True))
+        # Not strict: a directory without a single file has an end and no beginning.
+        self._ends = dict(zip(offsets, [*offsets[1:], self._zip.start_dir], strict=False))
 
     def names(self) -> tuple[str, ...]:
         """The names of its files, in the order of the directory, each once."""

@@ -10,7 +10,6 @@ from stackfix.plan import outcome
 from stackfix.plan.attempt import Attempt, Rejected, attempt
 from stackfix.plan.case import Case
 from stackfix.plan.declared import world
-from stackfix.plan.homes import homes
 from stackfix.plan.ignored import ignored
 from stackfix.plan.lifting import lifts
 from stackfix.plan.limits import Limits, dependents, limits
@@ -23,7 +22,7 @@ from stackfix.plan.why import answers
 from stackfix.rules.judge import errors
 from stackfix.solve.domain import Domain
 from stackfix.solve.search import Failure, Found, Search
-from stackfix.solve.world import HERE, World
+from stackfix.solve.world import World
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.relock import IndexUnreachable
 
@@ -115,7 +114,7 @@ def _move(case: Case, found: Limits) -> Plan:
             try:
                 result = attempt(case, scene, domain, combination)
             except IndexUnreachable as unreachable:
-                if scene.homes == HERE:
+                if not scene.indexes:
                     raise
                 refused.append(Rejected(chosen=combination.chosen, reason=str(unreachable)))
                 break
@@ -136,16 +135,16 @@ def _move(case: Case, found: Limits) -> Plan:
 def _scenes(case: Case, found: Limits) -> Iterator[World]:
     """The worlds to search, one after another: as the project is, then with more set aside."""
     request = case.request
+    names = frozenset(request.graph.indexes.names())
     same = request.strategy == Strategy.SAME_INDEX
-    all_homes = HERE if same else homes(request, case.before.lock)
     # A project that takes its torch from PyTorch's indexes may change between them at once.
-    at_home = all_homes if _on_indexes(case) else HERE
-    first = world(request, case.before, found.demands, homes=at_home)
+    at_home = names if not same and _on_indexes(case, names) else frozenset()
+    first = world(request, case.before, found.demands, indexes=at_home)
     yield first
     if any(request.graph.packages.get(name) for name in first.overrides):
-        yield world(request, case.before, found.demands, overrides=False, homes=at_home)
-    if at_home != all_homes:
-        yield world(request, case.before, found.demands, overrides=False, homes=all_homes)
+        yield world(request, case.before, found.demands, overrides=False, indexes=at_home)
+    if not same and not at_home:
+        yield world(request, case.before, found.demands, overrides=False, indexes=names)
     if request.allow_override:
         packages = request.graph.packages
         for libraries in OVERRIDABLE:
@@ -153,9 +152,9 @@ def _scenes(case: Case, found: Limits) -> Iterator[World]:
             yield world(request, case.before, found.demands, overrides=False, relaxed=relaxed)
 
 
-def _on_indexes(case: Case) -> bool:
+def _on_indexes(case: Case, names: frozenset[str]) -> bool:
     """Whether some site takes a package from one of PyTorch's indexes, the CPU one included."""
-    known = {*case.request.graph.indexes.names(), "cpu"}
+    known = {*names, "cpu"}
     return any(piece.version.local in known for stack in case.before.stacks for piece in stack)
 
 

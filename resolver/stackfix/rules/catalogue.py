@@ -8,7 +8,7 @@ from stackfix.rules.sf102_jit_only import JitOnly
 from stackfix.rules.sf103_partial import PartialCode
 from stackfix.rules.sf104_outside_matrix import OutsideMatrix
 from stackfix.rules.sf105_cpu_only import CpuOnly
-from stackfix.rules.sf106_ptxas import Assembler, AssemblerForDriver
+from stackfix.rules.sf106_ptxas import Assembler, AssemblerForDriver, AssemblerOfTriton
 from stackfix.rules.sf109_unmeasured import Unmeasured
 from stackfix.rules.sf201_driver_for_cuda import DriverForCuda
 from stackfix.rules.sf202_driver_for_card import DriverForCard
@@ -51,6 +51,7 @@ STACK_RULES: tuple[StackRule, ...] = (
     SameFile(),
     UnstatedCoupling(),
     KnownBugTogether(),
+    AssemblerOfTriton(),
     AssemblerForDriver(),
 )
 LOCK_RULES: tuple[LockRule, ...] = (Superseded(),)

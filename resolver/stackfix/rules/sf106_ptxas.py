@@ -5,8 +5,9 @@ never heard of the card, or it is of a newer CUDA than the driver.
 
 Why: a ptxas that does not know the card fails with "Value 'sm_121a' is not defined for option
 'gpu-name'", in the middle of the first compiled step. XLA then falls back to the driver's own
-compiler, which is slower and less tested; so that is a warning. Where ptxas is newer than the
-driver, XLA turns parallel compilation off and says so at each start.
+compiler, which is slower and less tested; so that is a warning. It is one too where torch brings a
+ptxas that knows the card: torch.compile hands that to triton, other users of triton do not. Where
+ptxas is newer than the driver, XLA turns parallel compilation off and says so at each start.
 
 Evidence: measured (the targets that the program in the wheel names), documented (the driver that
 belongs to each toolkit).
@@ -31,7 +32,7 @@ from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.release import Ptxas
 
-__all__ = ["Assembler", "AssemblerForDriver"]
+__all__ = ["Assembler", "AssemblerForDriver", "AssemblerOfTriton"]
 
 CODE = "SF106"
 _COMPILES_ALWAYS = frozenset({"triton", "pytorch-triton"})
@@ -39,40 +40,88 @@ _COMPILES_ALWAYS = frozenset({"triton", "pytorch-triton"})
 _XLA = "jax"
 
 
-def targets_card(assemblers: Sequence[Ptxas], card: ComputeCapability) -> bool:
+def targets_card(assemblers: Sequence[Ptxas], card: ComputeCapability, graph: Graph) -> bool:
     """Whether one of them can write code for exactly this card."""
-    names = {card.sm, card.device.sm}
-    return any(target.rstrip("af") in names for one in assemblers for target in one.targets)
+    return any(_knows(one, card, graph) for one in assemblers)
+
+
+def _knows(assembler: Ptxas, card: ComputeCapability, graph: Graph) -> bool:
+    """By the targets that it names; where nobody read those, by its toolkit."""
+    if assembler.targets:
+        names = {card.sm, card.device.sm}
+        return any(target.rstrip("af") in names for target in assembler.targets)
+    first, dropped = graph.cuda.first_cuda(card), graph.cuda.dropped(card)
+    toolkit = _version(assembler.cuda)
+    return (first is not None and toolkit >= first.value) and (
+        dropped is None or toolkit.major < dropped.value
+    )
 
 
 class Assembler:
-    """Too old for the card."""
+    """Too old for the card, where the driver's compiler steps in."""
 
     code = CODE
     title = "ptxas too old for the card"
 
+    def __init__(self, *, alone: bool = False) -> None:
+        """`alone`: no stack is known, so triton is judged here, as if nothing could help it."""
+        self._alone = alone
+
     def judge(self, piece: Piece, target: Target, graph: Graph) -> Iterator[Finding]:
-        assemblers = piece.wheel.ptxas if piece.wheel else ()
-        if not piece.wheel or not any(one.targets for one in assemblers):
-            return
-        if targets_card(assemblers, target.capability):
-            return
-        newest = max((one.cuda for one in assemblers), key=_version)
-        # A card that the toolkit has dropped is as far out of reach as one that it does not know.
-        dropped = graph.cuda.dropped(target.capability)
-        old = dropped is not None and _version(newest).major >= dropped.value
         triton = piece.name in _COMPILES_ALWAYS
-        yield Finding(
-            code=CODE,
-            severity=Severity.ERROR if triton else Severity.WARNING,
-            package=piece.name,
-            version=str(piece.version),
-            target=target,
-            message=f"{piece.title} compiles with the ptxas of CUDA {newest}, which "
-            f"{'no longer knows' if old else 'does not know'} {target.capability.sm}",
-            evidence=piece.wheel.evidence,
-            fix=None if old else "set TRITON_PTXAS_PATH to a newer ptxas" if triton else None,
-        )
+        if (self._alone or not triton) and _is_too_old(piece, target, graph):
+            severity = Severity.ERROR if triton else Severity.WARNING
+            yield _too_old(piece, target, graph, severity)
+
+
+class AssemblerOfTriton:
+    """Too old for the card, where nothing else compiles."""
+
+    code = CODE
+    title = Assembler.title
+
+    def judge(self, stack: Stack, target: Target, graph: Graph) -> Iterator[Finding]:
+        for piece in stack:
+            if piece.name not in _COMPILES_ALWAYS or not _is_too_old(piece, target, graph):
+                continue
+            torch = stack.get("torch")
+            other = torch.wheel.ptxas if torch and torch.wheel else ()
+            if torch is None or not targets_card(other, target.capability, graph):
+                yield _too_old(piece, target, graph, Severity.ERROR)
+                continue
+            but = (
+                f"; torch.compile uses that of {torch.title}, "
+                "kernels written for triton itself do not"
+            )
+            yield _too_old(piece, target, graph, Severity.WARNING, but)
+
+
+def _is_too_old(piece: Piece, target: Target, graph: Graph) -> bool:
+    assemblers = piece.wheel.ptxas if piece.wheel else ()
+    known = bool(assemblers) and any(one.targets for one in assemblers)
+    return known and not targets_card(assemblers, target.capability, graph)
+
+
+def _too_old(
+    piece: Piece, target: Target, graph: Graph, severity: Severity, but: str = ""
+) -> Finding:
+    assert piece.wheel is not None
+    newest = max((one.cuda for one in piece.wheel.ptxas), key=_version)
+    # A card that the toolkit has dropped is as far out of reach as one that it does not know.
+    dropped = graph.cuda.dropped(target.capability)
+    old = dropped is not None and _version(newest).major >= dropped.value
+    triton = piece.name in _COMPILES_ALWAYS
+    return Finding(
+        code=CODE,
+        severity=severity,
+        package=piece.name,
+        version=str(piece.version),
+        target=target,
+        message=f"{piece.title} compiles with the ptxas of CUDA {newest}, which "
+        f"{'no longer knows' if old else 'does not know'} {target.capability.sm}{but}",
+        evidence=piece.wheel.evidence,
+        fix=None if old else "set TRITON_PTXAS_PATH to a newer ptxas" if triton else None,
+    )
 
 
 class AssemblerForDriver:

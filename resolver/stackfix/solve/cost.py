@@ -26,8 +26,6 @@ class Cost(NamedTuple):
     down: int = 0
     distance: int = 0
     """How many known releases lie between, which orders moves of the same kind."""
-    added: int = 0
-    """The project does not name that index yet."""
 
 
 FREE = Cost()
@@ -38,19 +36,11 @@ def plus(left: Cost, right: Cost) -> Cost:
     return Cost(*(a + b for a, b in zip(left, right, strict=True)))
 
 
-def cost(
-    before: Version,
-    after: Version,
-    *,
-    known: bool,
-    same_index: bool,
-    new_index: bool = False,
-    distance: int,
-) -> Cost:
+def cost(before: Version, after: Version, *, known: bool, same_index: bool, distance: int) -> Cost:
     """The cost of moving one package from `before` to `after`.
 
     `distance` is the number of releases between both; `known` whether the release's code was
-    measured or documented; `new_index` whether the project would have to name its index first.
+    measured or documented.
     """
     old, new = (*before.release, 0, 0, 0), (*after.release, 0, 0, 0)
     moved = old[:4] != new[:4] or Version(before.public) != Version(after.public)
@@ -62,5 +52,4 @@ def cost(
         source=int(not same_index),
         down=int(Version(after.public) < Version(before.public)),
         distance=distance,
-        added=int(new_index),
     )

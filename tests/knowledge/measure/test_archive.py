@@ -162,6 +162,11 @@ def test_members_that_share_their_bytes_do_not_confuse_it(tmp_path: Path) -> Non
         pass
 
 
+def test_a_wheel_without_files_has_none(tmp_path: Path) -> None:
+    with Archive(saved(tmp_path, wheel({})), name="x.whl") as archive:
+        assert archive.names() == ()
+
+
 @given(st.integers(0, 400), st.binary(min_size=1, max_size=8))
 def test_any_damage_gives_an_answer_or_the_one_error(
     tmp_path_factory: pytest.TempPathFactory, position: int, damage: bytes
