@@ -39,7 +39,7 @@ class IndexBuild:
     code: Mapping[str, frozenset[Architecture] | None]
     """By platform, what it was compiled for; None where a build exists but nobody wrote it down."""
     linalg: frozenset[Architecture] | None
-    """What its linear algebra was compiled for on Linux x86_64; None: like the rest, or not known."""
+    """What its linear algebra has on Linux x86_64; None: the same, or nobody wrote it down."""
     ptxas: Mapping[str, Version]
     """By platform, the toolkit whose PTX assembler the wheel brings along."""
     confirmed: bool

@@ -137,3 +137,8 @@ def test_a_mirror_has_the_same_indexes() -> None:
     mirror = IndexTable.load("https://mirror.example/pytorch/")
     assert mirror.url("cu128") == "https://mirror.example/pytorch/cu128"
     assert mirror.names() == IndexTable.load().names()
+
+
+def test_linear_algebra_of_cuda_13_starts_at_ampere(indexes: IndexTable) -> None:
+    assert support(indexes, "2.9.1+cu130", "7.5") is Support.PARTIAL
+    assert support(indexes, "2.11.0+cu126", "7.5") is Support.SUPPORTED

@@ -271,10 +271,8 @@ class Domain:
         if extra:
             yield Demand(name, SpecifierSet(f"=={version}"), origin, None, unmoved)
         for platform, wheel in self._wheels(release).items():
-            requires = wheel.requires
-            if requires is None and version.local is not None:
-                requires = self._public_requires(name, version, platform)
-            for requirement in self._world.applying(requires or (), {platform}, extra):
+            requires = self.requires(name, version, wheel, platform)
+            for requirement in self._world.applying(requires, {platform}, extra):
                 for demand in Demand.of(requirement, origin, unmoved=unmoved):
                     yield self._relaxed(demand)
 
@@ -284,6 +282,14 @@ class Domain:
             return demand
         major = within_major(demand.specifier)
         return demand if major is None else replace(demand, specifier=major)
+
+    def requires(
+        self, name: str, version: Version, wheel: WheelFact, platform: str
+    ) -> tuple[str, ...]:
+        """What a wheel asks for, or its default index's build; nothing where nobody read it."""
+        if wheel.requires is not None or version.local is None:
+            return wheel.requires or ()
+        return self._public_requires(name, version, platform)
 
     def _public_requires(self, name: str, version: Version, platform: str) -> tuple[str, ...]:
         """What a build of another index asks, as far as the default index's build tells.

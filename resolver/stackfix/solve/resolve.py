@@ -72,7 +72,7 @@ def combine(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solu
         if key in versions
     }
     because = reasons(world, domain, versions, asked)
-    stacks = tuple(_stack(world, site, versions) for site in world.sites)
+    stacks = tuple(_stack(world, domain, site, versions) for site in world.sites)
     return Solution(versions=versions, because=because, stacks=stacks)
 
 
@@ -84,7 +84,7 @@ def _faults(world: World, stacks: tuple[Stack, ...]) -> list[Finding]:
     return found
 
 
-def _stack(world: World, site: Site, versions: Mapping[str, Version]) -> Stack:
+def _stack(world: World, domain: Domain, site: Site, versions: Mapping[str, Version]) -> Stack:
     """What one site would install of the solution: what its own markers reach from the roots."""
     pieces: dict[str, Piece] = {}
     queue = [root.key for root in world.roots if root.name in site.stack.pieces]
@@ -103,8 +103,7 @@ def _stack(world: World, site: Site, versions: Mapping[str, Version]) -> Stack:
         queue.append(name)
         if piece.wheel is None:
             continue
-        for requirement in world.applying(
-            piece.wheel.requires or (), {site.platform}, extra.rstrip("]")
-        ):
+        requires = domain.requires(name, versions[name], piece.wheel, site.platform)
+        for requirement in world.applying(requires, {site.platform}, extra.rstrip("]")):
             queue += [demand.key for demand in Demand.of(requirement, "")]
     return Stack(platform=site.platform, python=site.stack.python, pieces=pieces)

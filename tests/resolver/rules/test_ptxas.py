@@ -11,13 +11,13 @@ from stackfix_knowledge.release import Ptxas
 from tests.resolver.making import graph, piece, stack, target, wheel
 
 
-def known(name: str, version: str) -> Piece:
+def known(name: str, version: str, platform: str = "linux_x86_64") -> Piece:
     """A piece with the facts that ship."""
     package = graph().packages.get(name)
     release = graph().release(name, version)
     assert package is not None
     assert release is not None
-    return Piece.known(graph(), package, release.version, "linux_x86_64")
+    return Piece.known(graph(), package, release.version, platform)
 
 
 def found(made: Stack, card: str) -> list[tuple[str, Severity, str]]:
@@ -56,6 +56,31 @@ def test_a_card_that_the_toolkit_dropped_is_no_longer_known() -> None:
     made = wheel(ptxas=(Ptxas(cuda="13.0.88", targets=("sm_75", "sm_90")),))
     ((_, _, message),) = found(stack(piece("triton", "3.6.0", made)), "V100")
     assert "no longer knows sm_70" in message
+
+
+@pytest.mark.parametrize(
+    ("release", "severity"),
+    [
+        ("2.9.1+cu128", Severity.ERROR),  # brings no ptxas
+        ("2.9.1+cu130", Severity.WARNING),  # documented: that of CUDA 13.0, for torch.compile
+    ],
+)
+def test_torch_may_bring_the_ptxas_that_triton_lacks(release: str, severity: Severity) -> None:
+    made = stack(
+        known("torch", release, "linux_aarch64"), known("triton", "3.5.1", "linux_aarch64")
+    )
+    ((package, found_severity, message),) = found(made, "Jetson Thor")
+    assert (package, found_severity) == ("triton", severity)
+    assert ("torch.compile uses that of torch" in message) is (severity is Severity.WARNING)
+
+
+def test_a_ptxas_whose_targets_nobody_read_is_known_by_its_toolkit() -> None:
+    torch = piece("torch", "2.9.1", wheel(ptxas=(Ptxas(cuda="13.0", targets=()),)))
+    triton = piece("triton", "3.5.1", wheel(ptxas=(Ptxas(cuda="12.8.93", targets=("sm_75",)),)))
+    ((_, severity, _),) = found(stack(torch, triton), "V100")  # CUDA 13 dropped it as well
+    assert severity is Severity.ERROR
+    ((_, severity, _),) = found(stack(torch, triton), "GB10")
+    assert severity is Severity.WARNING
 
 
 def test_xla_falls_back_so_it_is_a_warning() -> None:
