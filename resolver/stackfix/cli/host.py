@@ -25,10 +25,11 @@ def command(files: tuple[Path, ...], output_format: str) -> int:
     """Show what this machine is: cards, driver, surroundings.
 
     With `--format json` the output plans for this machine elsewhere: `stackfix plan --host FILE`.
-    A machine without a card is no error. One FILE shows the machine that it was written on;
-    several are compared, and what differs is named.
+    A machine without a card is no error. What is wrong with it (a fabric that is not set up, memory
+    errors, Xids in the kernel log) is said with what to do. One FILE shows the machine that it was
+    written on; several are compared, and what differs is named.
 
-    Exit code: 0; 1 where compared hosts differ in cards, driver or platform; 2 bad input.
+    Exit code: 0; 1 where compared hosts differ in cards, driver, platform or fabric; 2 bad input.
     """
     from stackfix.host.document import read_host
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from stackfix.host.health import hardware_xids
 from stackfix.host.host import UNLIMITED, Host
 
 __all__ = ["Comparison", "Difference", "compare"]
@@ -17,7 +18,7 @@ class Difference:
 
     what: str
     decides: bool
-    """Whether it decides what the machines can run: cards, driver, platform."""
+    """Whether it decides what the machines can run: cards, driver, platform, fabric."""
     values: tuple[str | None, ...]
     """One for each host, in order; None: that host does not tell."""
 
@@ -75,6 +76,53 @@ def _ecc(host: Host) -> bool:
     return bool(host.cards) and all(card.ecc is not None for card in host.cards)
 
 
+def _memory(host: Host) -> str | None:
+    """Cards whose memory has errors or waits for repair; None where no card tells."""
+    told = [card for card in host.cards if card.ecc_errors is not None or card.repairs is not None]
+    bad = [
+        str(card.index)
+        for card in told
+        if card.ecc_errors or (card.repairs and (card.repairs.pending or card.repairs.failed))
+    ]
+    if not told:
+        return None
+    return f"bad on {', '.join(bad)}" if bad else "sound"
+
+
+def _fabric(host: Host) -> str | None:
+    states = {
+        "ready" if card.fabric.ready else card.fabric.state.value
+        for card in host.cards
+        if card.fabric
+    }
+    return " and ".join(sorted(states)) or None
+
+
+def _links(host: Host) -> str | None:
+    """The ways between cards, equal ones counted."""
+    found = Counter(link.words for link in host.links)
+    return ", ".join(f"{number} × {name}" for name, number in sorted(found.items())) or None
+
+
+def _nvlinks(host: Host) -> str | None:
+    known = Counter(card.nvlinks.active for card in host.cards if card.nvlinks)
+    return ", ".join(f"{number} × {up}" for up, number in sorted(known.items())) or None
+
+
+def _xids(host: Host) -> str | None:
+    """Numbers in the kernel log that speak of a card or a link and not of a program."""
+    if host.kernel_log is None or host.kernel_log.unread is not None:
+        return None
+    numbers = {
+        f"{'SXid' if report.switch else 'Xid'} {report.number}" for report, _ in hardware_xids(host)
+    }
+    return ", ".join(sorted(numbers)) or "none"
+
+
+def _ptxas(host: Host) -> str:
+    return host.system.ptxas_version or host.system.ptxas or "none"
+
+
 def _libraries(host: Host) -> str:
     return ", ".join(sorted(_library(host))) or "none"
 
@@ -103,6 +151,7 @@ _DECIDES: Mapping[str, _Read] = {
     "cards": _cards,
     "driver": lambda host: host.driver or "none",
     "platform": lambda host: host.system.platform,
+    "fabric": _fabric,
 }
 
 _OTHERS: Mapping[str, _Read] = {
@@ -110,7 +159,15 @@ _OTHERS: Mapping[str, _Read] = {
     "CUDA_VISIBLE_DEVICES": lambda host: host.visible_devices or "not set",
     "NUMA nodes of the cards": _nodes,
     "ECC": lambda host: _yes(all(card.ecc for card in host.cards)) if _ecc(host) else None,
+    "memory of the cards": _memory,
     "peer-to-peer": lambda host: host.peers_in_words,
+    "links between the cards": _links,
+    "NVLinks that are up": _nvlinks,
+    "NVSwitches": lambda host: (
+        None if host.system.nvswitches is None else str(host.system.nvswitches)
+    ),
+    "Fabric Manager": lambda host: _yes(host.system.fabric_manager),
+    "Xids": _xids,
     "NUMA nodes": lambda host: (
         None if host.system.numa_nodes is None else str(host.system.numa_nodes)
     ),
@@ -126,6 +183,6 @@ _OTHERS: Mapping[str, _Read] = {
     "Python": lambda host: host.system.python,
     "CUDA libraries": _libraries,
     "LD_LIBRARY_PATH": lambda host: host.system.library_path or "not set",
-    "ptxas": lambda host: host.system.ptxas or "none",
+    "ptxas": _ptxas,
     "network": _interfaces,
 }

@@ -10,7 +10,9 @@ from pathlib import Path
 from stackfix.host import nvml
 from stackfix.host.host import Card, Host, Source
 from stackfix.host.kernel import read_cards, read_driver
+from stackfix.host.kernel_log import read_kernel_log
 from stackfix.host.layout import numa_node
+from stackfix.host.link import Link
 from stackfix.host.system import read_system
 from stackfix.host.visible import apply_visible_devices
 
@@ -30,6 +32,7 @@ def detect(
     """This machine. Never raises for what it cannot find out: `Host.notes` tells it."""
     notes: list[str] = []
     cuda_driver: str | None = None
+    links: tuple[Link, ...] = ()
     try:
         answer = nvml.ask(env=env, timeout=timeout)
     except nvml.NvmlUnavailable as error:
@@ -42,6 +45,7 @@ def detect(
             notes.append("no NVIDIA driver is loaded: the cards are known by their PCI ids alone")
     else:
         cards, driver, cuda_driver = answer.cards, answer.driver, answer.cuda_driver
+        links = answer.links
         source = Source.NVML if cards else Source.NONE
         notes.extend(answer.notes)
     setting = env.get("CUDA_VISIBLE_DEVICES")
@@ -59,6 +63,8 @@ def detect(
         driver=driver,
         cuda_driver=cuda_driver,
         visible_devices=setting,
+        links=links,
+        kernel_log=read_kernel_log(root, {card.index: card.pci for card in cards if card.pci}),
         notes=(*notes, *(seen.notes if cards else ())),
     )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+from stackfix.host.fabric import Fabric, FabricState, NvLinks
+from stackfix.host.health import troubles
 from stackfix.host.host import (
     SCHEMA,
     Card,
@@ -21,6 +22,10 @@ from stackfix.host.host import (
     Source,
     System,
 )
+from stackfix.host.kernel_log import KernelLog, XidReport
+from stackfix.host.link import Access, Link, Route
+from stackfix.host.memory import Repairs, Unit
+from stackfix.host.reader import Reader
 from stackfix_lockfiles.errors import InputError
 
 __all__ = ["from_document", "read_host", "to_document"]
@@ -28,13 +33,14 @@ __all__ = ["from_document", "read_host", "to_document"]
 _MOST_BYTES = 4 << 20
 """A host with a thousand cards takes a tenth of this; more is not a host."""
 
-T = TypeVar("T")
-Choice = TypeVar("Choice", bound=StrEnum)
-
 
 def to_document(host: Host) -> dict[str, Any]:
-    """The JSON object, as `report/schema/host-1.json` describes it."""
-    return {"schema": SCHEMA, **asdict(host), "source": host.source.value}
+    """The JSON object, as `report/schema/host-1.json` describes it.
+
+    Its `troubles` are for other programs; who reads the host back judges it anew.
+    """
+    found = [asdict(trouble) for trouble in troubles(host)]
+    return {"schema": SCHEMA, **asdict(host), "source": host.source.value, "troubles": found}
 
 
 def read_host(path: Path) -> Host:
@@ -57,7 +63,7 @@ def read_host(path: Path) -> Host:
 
 def from_document(document: object, path: Path) -> Host:
     """The host in a parsed JSON object; `path` only names it in errors. Raises InputError."""
-    reader = _Reader(path)
+    reader = Reader(path)
     top = reader.mapping(document, "")
     schema = top.get("schema")
     if schema != SCHEMA:
@@ -76,12 +82,13 @@ def from_document(document: object, path: Path) -> Host:
         cuda_driver=reader.optional(top, "cuda_driver", str),
         visible_devices=reader.optional(top, "visible_devices", str),
         notes=tuple(str(note) for note in reader.sequence(top, "notes")),
+        links=tuple(_link(reader, link, place) for place, link in reader.mappings(top, "links")),
+        kernel_log=_kernel_log(reader, reader.optional_mapping(top, "kernel_log")),
     )
 
 
-def _system(reader: _Reader, system: Mapping[str, Any]) -> System:
+def _system(reader: Reader, system: Mapping[str, Any]) -> System:
     """Keys after `wsl` are missing from files that older releases wrote."""
-    iommu = system.get("iommu")
     return System(
         platform=reader.value(system, "platform", str, "system"),
         python=reader.value(system, "python", str, "system"),
@@ -94,8 +101,11 @@ def _system(reader: _Reader, system: Mapping[str, Any]) -> System:
         memlock=reader.optional(system, "memlock", int, "system"),
         sys_nice=reader.optional(system, "sys_nice", bool, "system"),
         numa_nodes=reader.optional(system, "numa_nodes", int, "system"),
-        iommu=None if iommu is None else reader.choice(system, "iommu", Iommu, "system"),
+        iommu=reader.optional_choice(system, "iommu", Iommu, "system"),
         ptxas=reader.optional(system, "ptxas", str, "system"),
+        ptxas_version=reader.optional(system, "ptxas_version", str, "system"),
+        nvswitches=reader.optional(system, "nvswitches", int, "system"),
+        fabric_manager=reader.optional(system, "fabric_manager", bool, "system"),
         library_path=reader.optional(system, "library_path", str, "system"),
         libraries=tuple(
             Library(
@@ -116,7 +126,7 @@ def _system(reader: _Reader, system: Mapping[str, Any]) -> System:
     )
 
 
-def _card(reader: _Reader, data: Mapping[str, Any], place: str) -> Card:
+def _card(reader: Reader, data: Mapping[str, Any], place: str) -> Card:
     instances = []
     for index, item in enumerate(reader.sequence(data, "mig", place)):
         inner = f"{place}.mig[{index}]"
@@ -140,70 +150,82 @@ def _card(reader: _Reader, data: Mapping[str, Any], place: str) -> Card:
         peers=_peers(reader, data, place),
         ecc=reader.optional(data, "ecc", bool, place),
         ecc_errors=reader.optional(data, "ecc_errors", int, place),
+        ecc_corrected=reader.optional(data, "ecc_corrected", int, place),
+        repairs=_repairs(reader, reader.optional_mapping(data, "repairs", place), place),
+        nvlinks=_nvlinks(reader, reader.optional_mapping(data, "nvlinks", place), place),
+        fabric=_fabric(reader, reader.optional_mapping(data, "fabric", place), place),
     )
 
 
-def _peers(reader: _Reader, data: Mapping[str, Any], place: str) -> tuple[int, ...] | None:
+def _repairs(reader: Reader, data: Mapping[str, Any] | None, place: str) -> Repairs | None:
+    if data is None:
+        return None
+    place = f"{place}.repairs"
+    return Repairs(
+        unit=reader.choice(data, "unit", Unit, place),
+        corrected=reader.value(data, "corrected", int, place),
+        uncorrected=reader.value(data, "uncorrected", int, place),
+        pending=reader.optional(data, "pending", bool, place),
+        failed=reader.optional(data, "failed", bool, place),
+    )
+
+
+def _nvlinks(reader: Reader, data: Mapping[str, Any] | None, place: str) -> NvLinks | None:
+    if data is None:
+        return None
+    place = f"{place}.nvlinks"
+    return NvLinks(
+        active=reader.value(data, "active", int, place),
+        inactive=reader.value(data, "inactive", int, place),
+        switched=reader.optional(data, "switched", bool, place),
+    )
+
+
+def _fabric(reader: Reader, data: Mapping[str, Any] | None, place: str) -> Fabric | None:
+    if data is None:
+        return None
+    place = f"{place}.fabric"
+    return Fabric(
+        state=reader.choice(data, "state", FabricState, place),
+        fault=reader.optional(data, "fault", str, place),
+        troubles=tuple(str(one) for one in reader.sequence(data, "troubles", place)),
+    )
+
+
+def _link(reader: Reader, data: Mapping[str, Any], place: str) -> Link:
+    return Link(
+        one=reader.value(data, "one", int, place),
+        other=reader.value(data, "other", int, place),
+        route=reader.optional_choice(data, "route", Route, place),
+        nvlinks=reader.optional(data, "nvlinks", int, place),
+        access=reader.optional_choice(data, "access", Access, place),
+        atomics=reader.optional(data, "atomics", bool, place),
+    )
+
+
+def _kernel_log(reader: Reader, data: Mapping[str, Any] | None) -> KernelLog | None:
+    if data is None:
+        return None
+    return KernelLog(
+        source=reader.optional(data, "source", str, "kernel_log"),
+        unread=reader.optional(data, "unread", str, "kernel_log"),
+        reports=tuple(
+            XidReport(
+                number=reader.value(report, "number", int, place),
+                pci=reader.value(report, "pci", str, place),
+                card=reader.optional(report, "card", int, place),
+                switch=reader.value(report, "switch", bool, place),
+                count=reader.value(report, "count", int, place),
+                text=reader.value(report, "text", str, place),
+                ago=reader.optional(report, "ago", int, place),
+            )
+            for place, report in reader.mappings(data, "reports", "kernel_log")
+        ),
+    )
+
+
+def _peers(reader: Reader, data: Mapping[str, Any], place: str) -> tuple[int, ...] | None:
     if data.get("peers") is None:
         return None
     found = reader.sequence(data, "peers", place)
     return tuple(reader.whole(peer, f"{place}.peers[{at}]") for at, peer in enumerate(found))
-
-
-_WORDS = {str: "a string", int: "a whole number", bool: "true or false"}
-
-
-class _Reader:
-    """Typed access that knows the path of what it reads."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def mapping(self, value: object, place: str) -> Mapping[str, Any]:
-        if not isinstance(value, dict):
-            raise InputError(self._path, "expected a JSON object", place=place or None)
-        return value
-
-    def sequence(self, data: Mapping[str, Any], key: str, place: str = "") -> list[object]:
-        value = data.get(key, [])
-        if not isinstance(value, list):
-            raise InputError(self._path, "expected a list", place=_join(place, key))
-        return value
-
-    def mappings(
-        self, data: Mapping[str, Any], key: str, place: str
-    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The objects of a list, each with its place."""
-        for index, item in enumerate(self.sequence(data, key, place)):
-            inner = f"{_join(place, key)}[{index}]"
-            yield inner, self.mapping(item, inner)
-
-    def whole(self, value: object, place: str) -> int:
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise InputError(self._path, f"expected {_WORDS[int]}", place=place)
-        return value
-
-    def choice(
-        self, data: Mapping[str, Any], key: str, kind: type[Choice], place: str = ""
-    ) -> Choice:
-        value = self.value(data, key, str, place)
-        if value not in list(kind):
-            raise InputError(
-                self._path, "expected one of " + ", ".join(kind), place=_join(place, key)
-            )
-        return kind(value)
-
-    def optional(
-        self, data: Mapping[str, Any], key: str, kind: type[T], place: str = ""
-    ) -> T | None:
-        return None if data.get(key) is None else self.value(data, key, kind, place)
-
-    def value(self, data: Mapping[str, Any], key: str, kind: type[T], place: str = "") -> T:
-        value = data.get(key)
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise InputError(self._path, f"expected {_WORDS[kind]}", place=_join(place, key))
-        return value
-
-
-def _join(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key

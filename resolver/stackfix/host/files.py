@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
-__all__ = ["entries", "read"]
+__all__ = ["below", "entries", "folders", "read"]
 
 _MOST_BYTES = 1 << 16
+_MOST_FOLDERS = 64
 
 
 def read(path: Path, most: int = _MOST_BYTES) -> str | None:
@@ -24,3 +27,13 @@ def entries(folder: Path) -> list[Path] | None:
         return sorted(folder.iterdir())
     except (OSError, ValueError):
         return None
+
+
+def folders(setting: str | None) -> Iterator[str]:
+    """The absolute folders of a search path such as PATH."""
+    return islice((p for p in (setting or "").split(":") if p.startswith("/")), _MOST_FOLDERS)
+
+
+def below(root: Path, path: str) -> Path:
+    """An absolute path, below another root than the machine's."""
+    return root / path.lstrip("/")

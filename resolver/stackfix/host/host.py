@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from stackfix.host.fabric import Fabric, NvLinks
+from stackfix.host.kernel_log import KernelLog
+from stackfix.host.link import Link
+from stackfix.host.memory import Repairs
+
 __all__ = [
     "SCHEMA",
     "UNLIMITED",
@@ -70,6 +75,14 @@ class Card:
     """Whether memory errors are corrected; None: the card cannot, or the driver did not tell."""
     ecc_errors: int | None = None
     """Memory errors since the driver was loaded that could not be corrected."""
+    ecc_corrected: int | None = None
+    """Those that could."""
+    repairs: Repairs | None = None
+    """Bad memory that was taken out of use; None: the card does not tell."""
+    nvlinks: NvLinks | None = None
+    """None: it has none, or the driver does not tell."""
+    fabric: Fabric | None = None
+    """None: it takes part in none, or the driver does not tell."""
 
 
 class Iommu(StrEnum):
@@ -136,6 +149,12 @@ class System:
     iommu: Iommu | None = None
     ptxas: str | None = None
     """The first ptxas on PATH."""
+    ptxas_version: str | None = None
+    """Its CUDA, "12.8.93", as the file or its folder tells it; None: they do not."""
+    nvswitches: int | None = None
+    """NVSwitch devices that the kernel shows; None: it does not show its devices."""
+    fabric_manager: bool | None = None
+    """Whether the Fabric Manager runs; None: a container hides processes outside it."""
     library_path: str | None = None
     """LD_LIBRARY_PATH as it was set."""
     libraries: tuple[Library, ...] = ()
@@ -156,6 +175,10 @@ class Host:
     """CUDA_VISIBLE_DEVICES as it was set; None: not set."""
     notes: tuple[str, ...] = ()
     """What could not be found out and why, one line each."""
+    links: tuple[Link, ...] = ()
+    """One for each pair of cards; empty where the driver told of none."""
+    kernel_log: KernelLog | None = None
+    """None: a file that an older release wrote."""
 
     @property
     def visible(self) -> tuple[Card, ...]:

@@ -1,4 +1,4 @@
-"""Copies of CUDA's libraries that the loader finds outside every Python environment, and ptxas.
+"""Copies of CUDA's libraries that the loader finds outside every Python environment.
 
 Source of the layout of /etc/ld.so.cache: dl-cache.h of glibc, "glibc-ld.so.cache1.1".
 """
@@ -9,33 +9,20 @@ import os
 import re
 import struct
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 
-from stackfix.host.files import entries
+from stackfix.host.files import below, entries, folders
 from stackfix.host.host import Found, Library
 
-__all__ = ["find_ptxas", "read_libraries"]
+__all__ = ["read_libraries"]
 
 _OURS = re.compile(r"lib(cudnn|nccl|cudart|cublas|cublasLt|nvrtc|nvJitLink)\.so(?:\.[\d.]+)?")
 _VERSION = re.compile(r"\.so\.(\d[\d.]*)$")
-_MOST_FOLDERS = 64
 _MOST_LIBRARIES = 256
 _MOST_BYTES = 16 << 20
 _MAGIC = b"glibc-ld.so.cache1.1"
 _HEADER = struct.Struct("<20sII20x")
 _ENTRY = struct.Struct("<iIIIQ")
-
-
-def find_ptxas(root: Path, env: Mapping[str, str]) -> str | None:
-    """The first ptxas on PATH: what XLA and torch may compile kernels with."""
-    for folder in _folders(env.get("PATH")):
-        try:
-            if os.access(_below(root, folder) / "ptxas", os.X_OK):
-                return f"{folder.rstrip('/')}/ptxas"
-        except ValueError:
-            continue
-    return None
 
 
 def read_libraries(root: Path, env: Mapping[str, str]) -> tuple[Library, ...]:
@@ -47,7 +34,7 @@ def read_libraries(root: Path, env: Mapping[str, str]) -> tuple[Library, ...]:
         name = _OURS.fullmatch(path.rpartition("/")[2])
         if name is None or len(found) == _MOST_LIBRARIES:
             continue
-        real = os.path.realpath(_below(root, path))
+        real = os.path.realpath(below(root, path))
         if real not in found:
             version = _VERSION.search(real)
             found[real] = Library(
@@ -57,8 +44,8 @@ def read_libraries(root: Path, env: Mapping[str, str]) -> tuple[Library, ...]:
 
 
 def _on_path(root: Path, env: Mapping[str, str]) -> Iterator[str]:
-    for folder in _folders(env.get("LD_LIBRARY_PATH")):
-        for entry in entries(_below(root, folder)) or []:
+    for folder in folders(env.get("LD_LIBRARY_PATH")):
+        for entry in entries(below(root, folder)) or []:
             if _OURS.fullmatch(entry.name):
                 yield f"{folder.rstrip('/')}/{entry.name}"
 
@@ -81,12 +68,3 @@ def _in_cache(root: Path) -> Iterator[str]:
         end = data.find(b"\0", begin, begin + 4096)
         if 0 <= begin < end:
             yield data[begin:end].decode(errors="replace")
-
-
-def _folders(setting: str | None) -> Iterator[str]:
-    """The absolute folders of a search path."""
-    return islice((p for p in (setting or "").split(":") if p.startswith("/")), _MOST_FOLDERS)
-
-
-def _below(root: Path, path: str) -> Path:
-    return root / path.lstrip("/")

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from stackfix.host.host import Card, System
 from stackfix.host.layout import read_interfaces, read_iommu, read_numa_nodes
-from stackfix.host.libraries import find_ptxas, read_libraries
+from stackfix.host.libraries import read_libraries
 from stackfix.host.limits import read_memlock, read_memory_limit, read_sys_nice
+from stackfix.host.ptxas import find_ptxas, ptxas_version
+from stackfix.host.switches import read_fabric_manager, read_nvswitches
 
 __all__ = ["platform_name", "read_system"]
 
@@ -37,20 +39,25 @@ def read_system(
     """The machine that stackfix runs on, with files below `root`."""
     release = _read(root / "proc/sys/kernel/osrelease").strip() or platform.release() or None
     library, version = platform.libc_ver()
+    container = _in_container(root, env)
+    ptxas = find_ptxas(root, env)
     return System(
         platform=platform_name(),
         python=platform.python_version(),
         kernel=release,
         glibc=version if library == "glibc" and version else None,
         shm=_size(root / "dev/shm"),
-        container=_in_container(root, env),
+        container=container,
         wsl="microsoft" in (release or "").lower(),
         memory_limit=read_memory_limit(root),
         memlock=read_memlock(root),
         sys_nice=read_sys_nice(root),
         numa_nodes=read_numa_nodes(root),
         iommu=read_iommu(root, [card.pci for card in cards if card.pci]),
-        ptxas=find_ptxas(root, env),
+        ptxas=ptxas,
+        ptxas_version=ptxas_version(root, ptxas) if ptxas else None,
+        nvswitches=read_nvswitches(root),
+        fabric_manager=read_fabric_manager(root, container=container),
         library_path=env.get("LD_LIBRARY_PATH"),
         libraries=read_libraries(root, env),
         interfaces=read_interfaces(root),

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from stackfix.host.host import UNLIMITED, Iommu
+from stackfix.host.health import Trouble, troubles
+from stackfix.host.host import UNLIMITED
 from stackfix.report.console import show
+from stackfix.report.host_links import links
 from stackfix.report.plain import assemble, plain
 from stackfix.report.wording import count
+from stackfix_knowledge.severity import FactSeverity
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -37,8 +40,15 @@ def _parts(host: Host) -> Iterator[RenderableType]:
         yield plain(nodes, style="dim")
     if peers := host.peers_in_words:
         yield plain(f"peer-to-peer {peers}", style="dim")
+    yield from links(host)
+    if host.cards and (fabric := _fabric(host)):
+        yield plain(fabric, style="dim")
     yield _system(host)
     yield from _surroundings(host.system)
+    if host.cards and host.kernel_log and host.kernel_log.unread:
+        yield plain(f"kernel log: {host.kernel_log.unread}", style="dim")
+    for trouble in troubles(host):
+        yield from _trouble(trouble)
     for note in host.notes:
         yield assemble(("! ", "yellow"), note)
 
@@ -72,6 +82,11 @@ def _remark(card: Card) -> str:
     remarks = [count(len(card.mig), "MIG instance")] if card.mig else []
     if card.ecc_errors:
         remarks.append(count(card.ecc_errors, "uncorrected memory error"))
+    if card.ecc_corrected:
+        remarks.append(count(card.ecc_corrected, "corrected memory error"))
+    if card.repairs and (card.repairs.corrected or card.repairs.uncorrected):
+        number = card.repairs.corrected + card.repairs.uncorrected
+        remarks.append(f"{number:,} memory {card.repairs.unit} out of use")
     return ", ".join(remarks)
 
 
@@ -84,6 +99,26 @@ def _nodes(host: Host) -> str:
     if len(nodes) < 2:
         return ""
     return "; ".join(f"NUMA node {node}: card {', '.join(nodes[node])}" for node in sorted(nodes))
+
+
+def _fabric(host: Host) -> str:
+    """Switches, the state of each card's fabric, the Fabric Manager; "" where there is none."""
+    parts = []
+    if host.system.nvswitches:
+        parts.append(count(host.system.nvswitches, "NVSwitch", "NVSwitches"))
+    states = sorted({card.fabric.state for card in host.cards if card.fabric})
+    if states:
+        parts.append(f"fabric {' and '.join(states)}")
+    if parts and host.system.fabric_manager is not None:
+        parts.append(f"Fabric Manager {'runs' if host.system.fabric_manager else 'does not run'}")
+    return ", ".join(parts)
+
+
+def _trouble(trouble: Trouble) -> Iterator[Text]:
+    error = trouble.severity is FactSeverity.ERROR
+    yield assemble(("✗ ", "red") if error else ("! ", "yellow"), trouble.text)
+    if trouble.action:
+        yield plain(f"  {trouble.action}", style="dim")
 
 
 def _system(host: Host) -> Text:
@@ -121,17 +156,14 @@ def _surroundings(system: System) -> Iterator[Text]:
         parts.append("network " + ", ".join(names))
     if parts:
         yield plain(", ".join(parts), style="dim")
-    if system.iommu is Iommu.TRANSLATED:
-        yield assemble(
-            ("! ", "yellow"), "the IOMMU translates the cards' transfers: peer-to-peer may hang"
-        )
     if system.library_path:
         yield plain(f"LD_LIBRARY_PATH {system.library_path}", style="dim")
     for library in system.libraries:
         version = f" {library.version}" if library.version else ""
         yield plain(f"{library.name}{version} {library.path} ({library.found})", style="dim")
     if system.ptxas:
-        yield plain(f"ptxas {system.ptxas}", style="dim")
+        version = f" {system.ptxas_version}" if system.ptxas_version else ""
+        yield plain(f"ptxas{version} {system.ptxas}", style="dim")
 
 
 def _limit(number: int) -> str:

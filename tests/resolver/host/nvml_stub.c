@@ -8,7 +8,14 @@
  *   STUB_SLOW    "function=seconds"    the function sleeps first
  *   STUB_CRASH   "function"            the function aborts the process
  *   STUB_NO_P2P  "0-1,2-3"             these pairs of cards cannot reach each other
+ *   STUB_P2P     "4"                   nvmlGpuP2PStatus_t of those pairs, else 2 (card not supported)
+ *   STUB_ROUTES  "0-1=10,0-2=50"       nvmlGpuTopologyLevel_t of pairs; others are not supported
+ *   STUB_NVLINKS "0-1:4,2-s:18,2-x:1"  links between two cards, to switches (s), and down (x)
  *   STUB_ECC     "3"                   ECC is on and counts so many uncorrected errors
+ *   STUB_CORRECTED "7"                 and so many corrected ones
+ *   STUB_ROWS    "1 2 1 0"             remapped rows: corrected, uncorrected, pending, failed
+ *   STUB_PAGES   "1 2 1"               retired pages: single-bit, double-bit, pending
+ *   STUB_FABRIC  "3 0 2"               state, status and health mask of each card's fabric
  *   STUB_NOISE   "1"                   nvmlInit writes to the standard output, as some do
  * A missing symbol is made at compile time: -DnvmlDeviceGetUUID=absent
  */
@@ -18,6 +25,7 @@
 #include <unistd.h>
 
 enum { SUCCESS = 0, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, SIZE = 7 };
+enum { VERSION_MISMATCH = 25 };
 enum { MOST_CARDS = 64, MOST_FIELD = 256, MOST_MIG = 8 };
 
 typedef struct {
@@ -203,19 +211,143 @@ int nvmlDeviceGetEccMode(void *handle, unsigned *current, unsigned *pending) {
 int nvmlDeviceGetTotalEccErrors(void *handle, unsigned type, unsigned counter,
                                 unsigned long long *errors) {
   ENTER(handle);
-  /* Uncorrected ones since the driver was loaded: the only ones that are asked for. */
-  if (type != 1 || counter != 0) return INVALID_ARGUMENT;
-  *errors = strtoull(setting("STUB_ECC"), NULL, 10);
+  /* Those since the driver was loaded: the only ones that are asked for. */
+  if (type > 1 || counter != 0) return INVALID_ARGUMENT;
+  *errors = strtoull(setting(type == 1 ? "STUB_ECC" : "STUB_CORRECTED"), NULL, 10);
   return SUCCESS;
 }
 
+int nvmlDeviceGetRemappedRows(void *handle, unsigned *corrected, unsigned *uncorrected,
+                              unsigned *pending, unsigned *failed) {
+  ENTER(handle);
+  return sscanf(setting("STUB_ROWS"), "%u %u %u %u", corrected, uncorrected, pending, failed) == 4
+             ? SUCCESS
+             : NOT_SUPPORTED;
+}
+
+static int pages(unsigned *counts) {
+  return sscanf(setting("STUB_PAGES"), "%u %u %u", counts, counts + 1, counts + 2) == 3;
+}
+
+int nvmlDeviceGetRetiredPages(void *handle, unsigned cause, unsigned *number,
+                              unsigned long long *addresses) {
+  unsigned counts[3];
+  ENTER(handle);
+  if (!pages(counts) || cause > 1) return NOT_SUPPORTED;
+  int enough = *number >= counts[cause];
+  *number = counts[cause];
+  if (!enough) return SIZE;
+  for (unsigned page = 0; addresses && page < counts[cause]; page++) addresses[page] = page;
+  return SUCCESS;
+}
+
+int nvmlDeviceGetRetiredPagesPendingStatus(void *handle, unsigned *pending) {
+  unsigned counts[3];
+  ENTER(handle);
+  if (!pages(counts)) return NOT_SUPPORTED;
+  *pending = counts[2];
+  return SUCCESS;
+}
+
+/* "low-high" of two cards. */
+static const char *pair_of(void *one, void *other) {
+  static char pair[MOST_FIELD];
+  int first = ((Card *)one)->index, second = ((Card *)other)->index;
+  snprintf(pair, sizeof pair, "%d-%d", first < second ? first : second,
+           first < second ? second : first);
+  return pair;
+}
+
 int nvmlDeviceGetP2PStatus(void *one, void *other, unsigned cap, unsigned *status) {
-  (void)cap;
   ENTER(one);
-  int low = ((Card *)one)->index, high = ((Card *)other)->index;
-  char pair[MOST_FIELD];
-  snprintf(pair, sizeof pair, "%d-%d", low < high ? low : high, low < high ? high : low);
-  *status = strstr(setting("STUB_NO_P2P"), pair) ? 2 : 0;
+  if (cap > 4) return INVALID_ARGUMENT;
+  const char *code = setting("STUB_P2P");
+  int refused = strstr(setting("STUB_NO_P2P"), pair_of(one, other)) != NULL;
+  *status = !refused ? 0 : *code ? (unsigned)atoi(code) : 2;
+  return SUCCESS;
+}
+
+int nvmlDeviceGetTopologyCommonAncestor(void *one, void *other, unsigned *level) {
+  ENTER(one);
+  int known = listed(setting("STUB_ROUTES"), pair_of(one, other));
+  if (known < 0) return NOT_SUPPORTED;
+  *level = (unsigned)known;
+  return SUCCESS;
+}
+
+/* What is at the end of a card's link: the index of a card, 's', 'x', or 0 past the last link. */
+static int far_end(const Card *card, unsigned link) {
+  int one, number;
+  char other[8];
+  for (const char *at = setting("STUB_NVLINKS"); *at; at += strcspn(at, ","), at += *at == ',') {
+    if (sscanf(at, "%d-%7[0-9sx]:%d", &one, other, &number) != 3) continue;
+    int mine = one == card->index, theirs = *other != 's' && *other != 'x';
+    if (!mine && !(theirs && atoi(other) == card->index)) continue;
+    if (link < (unsigned)number) return !theirs ? *other : mine ? atoi(other) + 1000 : one + 1000;
+    link -= (unsigned)number;
+  }
+  return 0;
+}
+
+int nvmlDeviceGetNvLinkState(void *handle, unsigned link, unsigned *active) {
+  ENTER(handle);
+  int end = far_end(handle, link);
+  if (!end) return *setting("STUB_NVLINKS") ? INVALID_ARGUMENT : NOT_SUPPORTED;
+  *active = end != 'x';
+  return SUCCESS;
+}
+
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *handle, unsigned link, unsigned *type) {
+  ENTER(handle);
+  int end = far_end(handle, link);
+  if (!end || end == 'x') return NOT_SUPPORTED;
+  *type = end == 's' ? 2 : 0;
+  return SUCCESS;
+}
+
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *handle, unsigned link, PciInfo *info) {
+  ENTER(handle);
+  int end = far_end(handle, link);
+  if (end < 1000) return NOT_SUPPORTED;
+  memset(info, 0, sizeof *info);
+  return copy(info->busId, sizeof info->busId, cards[end - 1000].pci);
+}
+
+typedef struct {
+  unsigned char cluster[16];
+  unsigned status, clique;
+  unsigned char state;
+} Fabric;
+
+typedef struct {
+  unsigned version;
+  unsigned char cluster[16];
+  unsigned status, clique;
+  unsigned char state;
+  unsigned mask;
+} FabricV;
+
+static int fabric(unsigned *state, unsigned *status, unsigned *mask) {
+  return sscanf(setting("STUB_FABRIC"), "%u %u %u", state, status, mask) == 3;
+}
+
+int nvmlDeviceGetGpuFabricInfo(void *handle, Fabric *info) {
+  unsigned state, status, mask;
+  ENTER(handle);
+  if (!fabric(&state, &status, &mask)) return NOT_SUPPORTED;
+  info->state = (unsigned char)state;
+  info->status = status;
+  return SUCCESS;
+}
+
+int nvmlDeviceGetGpuFabricInfoV(void *handle, FabricV *info) {
+  unsigned state, status, mask;
+  ENTER(handle);
+  if (info->version != (sizeof *info | 2u << 24)) return VERSION_MISMATCH;
+  if (!fabric(&state, &status, &mask)) return NOT_SUPPORTED;
+  info->state = (unsigned char)state;
+  info->status = status;
+  info->mask = mask;
   return SUCCESS;
 }
 

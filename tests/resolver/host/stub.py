@@ -11,6 +11,7 @@ from pathlib import Path
 __all__ = [
     "A100",
     "A100_MIG",
+    "H100",
     "RTX_5090",
     "V100",
     "build_stub",
@@ -50,6 +51,10 @@ def A100(number: int = 3) -> str:
 
 def A100_MIG(number: int = 4, instances: Sequence[str] = ("MIG-one", "MIG-two")) -> str:
     return card("NVIDIA A100-SXM4-80GB", "8.0", 80, number, instances, mig_mode=True)
+
+
+def H100(number: int = 5) -> str:
+    return card("NVIDIA H100 80GB HBM3", "9.0", 80, number)
 
 
 def have_compiler() -> bool:

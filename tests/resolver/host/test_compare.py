@@ -7,7 +7,10 @@ from dataclasses import replace
 import pytest
 
 from stackfix.host.compare import Comparison, compare
+from stackfix.host.fabric import Fabric, FabricState
 from stackfix.host.host import UNLIMITED, Host
+from stackfix.host.kernel_log import KernelLog, XidReport
+from stackfix.host.link import Link, Route
 from tests.resolver.host.test_document import HOST
 
 
@@ -44,6 +47,39 @@ def test_another_driver_card_or_platform_decides(other: Host, what: str) -> None
     found = beside(other)
     assert not found.same
     assert what in [one.what for one in found.differences if one.decides]
+
+
+def test_a_fabric_that_is_not_set_up_decides() -> None:
+    waiting = replace(HOST.cards[0], fabric=Fabric(state=FabricState.NOT_STARTED))
+    found = beside(replace(HOST, cards=(waiting, HOST.cards[1])))
+    assert not found.same
+    (difference,) = found.differences
+    assert (difference.what, difference.values) == ("fabric", ("ready", "not started"))
+
+
+def test_memory_links_and_xids_are_told_and_do_not_decide() -> None:
+    sound = replace(HOST.cards[0], ecc_errors=0, repairs=None)
+    report = XidReport(number=79, pci="0000:65:00")
+    found = beside(
+        replace(
+            HOST,
+            cards=(sound, HOST.cards[1]),
+            links=(Link(one=0, other=1, route=Route.SYS),),
+            kernel_log=KernelLog(source="/dev/kmsg", reports=(report,)),
+        )
+    )
+    assert found.same
+    assert [(one.what, one.values) for one in found.differences] == [
+        ("memory of the cards", ("bad on 0", "sound")),
+        ("links between the cards", ("1 × NV18", "1 × SYS")),
+        ("Xids", ("none", "Xid 79")),
+    ]
+
+
+def test_a_kernel_log_that_was_not_readable_tells_of_no_xid() -> None:
+    unread = KernelLog(source=None, unread="not readable (needs root)")
+    found = beside(replace(HOST, kernel_log=unread))
+    assert (found.differences, found.untold) == ((), ("Xids",))
 
 
 def test_other_limits_are_told_and_do_not_decide() -> None:

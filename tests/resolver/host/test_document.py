@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from stackfix.host.document import read_host, to_document
+from stackfix.host.fabric import Fabric, FabricState, NvLinks
 from stackfix.host.host import (
     UNLIMITED,
     Card,
@@ -22,6 +23,9 @@ from stackfix.host.host import (
     Source,
     System,
 )
+from stackfix.host.kernel_log import KernelLog, XidReport
+from stackfix.host.link import Access, Link, Route
+from stackfix.host.memory import Repairs, Unit
 from stackfix_lockfiles.errors import InputError
 
 HOST = Host(
@@ -36,6 +40,10 @@ HOST = Host(
             peers=(1,),
             ecc=True,
             ecc_errors=2,
+            ecc_corrected=7,
+            repairs=Repairs(unit=Unit.ROWS, corrected=1, uncorrected=0, pending=True, failed=False),
+            nvlinks=NvLinks(active=18, inactive=0, switched=True),
+            fabric=Fabric(state=FabricState.COMPLETED, troubles=("unhealthy route",)),
         ),
         Card(
             index=1,
@@ -55,6 +63,9 @@ HOST = Host(
         numa_nodes=2,
         iommu=Iommu.TRANSLATED,
         ptxas="/usr/local/cuda/bin/ptxas",
+        ptxas_version="12.8.93",
+        nvswitches=4,
+        fabric_manager=True,
         library_path="/opt/lib",
         libraries=(
             Library(
@@ -69,6 +80,11 @@ HOST = Host(
     driver="570.133.07",
     cuda_driver="12.8",
     notes=("a note",),
+    links=(Link(one=0, other=1, route=Route.SYS, nvlinks=18, access=Access.OK, atomics=True),),
+    kernel_log=KernelLog(
+        source="/dev/kmsg",
+        reports=(XidReport(number=31, pci="0000:01:00", card=0, count=2, text="x", ago=60),),
+    ),
 )
 
 
@@ -86,10 +102,19 @@ def test_a_file_of_an_older_release_is_read(tmp_path: Path) -> None:
     kept = ("platform", "python", "kernel", "glibc", "shm", "container", "wsl")
     document["system"] = {key: document["system"][key] for key in kept}
     for card in document["cards"]:
-        del card["numa"], card["peers"], card["ecc"], card["ecc_errors"]
+        for key in set(card) - _OLDEST_CARD:
+            del card[key]
+    for key in ("links", "kernel_log", "troubles"):
+        del document[key]
     host = read_host(save(tmp_path / "host.json", document))
     assert host.system == System(platform="linux_x86_64", python="3.11.7", shm=64 << 20)
-    assert host.cards[0].numa is None
+    assert host.cards[0] == Card(
+        index=0, name="NVIDIA GeForce RTX 5090", capability="12.0", memory=32 << 30
+    )
+    assert (host.links, host.kernel_log) == ((), None)
+
+
+_OLDEST_CARD = {"index", "name", "capability", "memory", "uuid", "pci", "visible", "mig"}
 
 
 def _without_cards_name(document: dict[str, Any]) -> None:
@@ -124,6 +149,26 @@ def _interface_without_name(document: dict[str, Any]) -> None:
     del document["system"]["interfaces"][1]["name"]
 
 
+def _other_state(document: dict[str, Any]) -> None:
+    document["cards"][0]["fabric"]["state"] = "maybe"
+
+
+def _repairs_as_list(document: dict[str, Any]) -> None:
+    document["cards"][0]["repairs"] = []
+
+
+def _other_route(document: dict[str, Any]) -> None:
+    document["links"][0]["route"] = "AIR"
+
+
+def _xid_as_text(document: dict[str, Any]) -> None:
+    document["kernel_log"]["reports"][0]["number"] = "31"
+
+
+def _log_as_text(document: dict[str, Any]) -> None:
+    document["kernel_log"] = "clean"
+
+
 def _index_as_bool(document: dict[str, Any]) -> None:
     document["cards"][0]["index"] = True
 
@@ -139,6 +184,11 @@ def _index_as_bool(document: dict[str, Any]) -> None:
         (_peer_as_text, "cards[0].peers[0]: expected a whole number"),
         (_other_iommu, "system.iommu: expected one of off, on, passthrough, translated"),
         (_interface_without_name, "system.interfaces[1].name: expected a string"),
+        (_other_state, "cards[0].fabric.state: expected one of not started, in progress"),
+        (_repairs_as_list, "cards[0].repairs: expected a JSON object"),
+        (_other_route, "links[0].route: expected one of BOARD, PIX"),
+        (_xid_as_text, "kernel_log.reports[0].number: expected a whole number"),
+        (_log_as_text, "kernel_log: expected a JSON object"),
         (_index_as_bool, "cards[0].index: expected a whole number"),
     ],
 )

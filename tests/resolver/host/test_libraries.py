@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stackfix.host.host import Found, Library
-from stackfix.host.libraries import find_ptxas, read_libraries
+from stackfix.host.libraries import read_libraries
 from tests.resolver.host.test_kernel import write
 
 
@@ -61,11 +61,3 @@ def test_the_search_path_comes_before_the_cache(tmp_path: Path) -> None:
 def test_a_broken_cache_holds_nothing(tmp_path: Path, data: bytes) -> None:
     put_cache(tmp_path, data)
     assert read_libraries(tmp_path, {}) == ()
-
-
-def test_ptxas_is_the_first_on_the_path_that_can_be_run(tmp_path: Path) -> None:
-    for folder in ("a", "b"):
-        write(tmp_path / folder / "ptxas", "")
-    (tmp_path / "b/ptxas").chmod(0o755)
-    assert find_ptxas(tmp_path, {"PATH": "bin:/a:/b"}) == "/b/ptxas"
-    assert find_ptxas(tmp_path, {"PATH": "/a"}) is None

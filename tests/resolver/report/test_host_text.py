@@ -8,6 +8,8 @@ from dataclasses import replace
 from rich.console import Console
 
 from stackfix.host.host import Host
+from stackfix.host.kernel_log import KernelLog
+from stackfix.host.link import Access, Link, Route
 from stackfix.report.host_text import show_host
 from tests.resolver.host.test_document import HOST
 
@@ -27,8 +29,42 @@ def test_cards_driver_and_surroundings_are_shown() -> None:
 
 
 def test_memory_errors_stand_beside_their_card() -> None:
-    assert "32 GiB 2 uncorrected memory errors" in shown(HOST)
+    text = shown(HOST)
+    assert "32 GiB 2 uncorrected memory errors, 7 corrected" in text
+    assert "1 memory rows out of use" in text
     assert "uncorrected" not in shown(replace(HOST, cards=HOST.cards[1:]))
+
+
+def test_what_is_wrong_stands_with_what_to_do() -> None:
+    text = shown(HOST)
+    assert "✗ card 0 met 2 memory errors that it could not correct" in text
+    assert "reset the card or restart the machine" in text
+
+
+def test_links_that_are_all_alike_take_one_line() -> None:
+    assert "between the cards NV18" in shown(HOST)
+    assert "4 NVSwitches, fabric completed, Fabric Manager runs" in shown(HOST)
+
+
+def test_links_that_differ_are_a_table_as_nvidia_smi_draws_it() -> None:
+    cards = tuple(replace(HOST.cards[0], index=index) for index in range(3))
+    links = (
+        Link(one=0, other=1, route=Route.PIX, nvlinks=4, access=Access.OK),
+        Link(one=0, other=2, route=Route.SYS, nvlinks=0, access=Access.CHIPSET),
+        Link(one=1, other=2),
+    )
+    text = shown(replace(HOST, cards=cards, links=links))
+    assert "0 1 2 0 - NV4 SYS! 1 NV4 - ? 2 SYS! ? -" in text
+
+
+def test_links_of_which_nothing_is_known_are_not_shown() -> None:
+    assert "between" not in shown(replace(HOST, links=(Link(one=0, other=1),)))
+
+
+def test_a_kernel_log_that_could_not_be_read_says_why() -> None:
+    log = KernelLog(source=None, unread="not readable (needs root)")
+    assert "kernel log: not readable (needs root)" in shown(replace(HOST, kernel_log=log))
+    assert "kernel log" not in shown(replace(HOST, kernel_log=log, cards=()))
 
 
 def test_small_shared_memory_is_pointed_out_where_there_are_cards() -> None:
@@ -46,7 +82,7 @@ def test_what_surrounds_the_cards_is_shown() -> None:
     assert "network eth0 (default), eth1" in text
     assert "! the IOMMU translates the cards' transfers" in text
     assert "cudnn 9.5.1 /opt/lib/libcudnn.so.9 (LD_LIBRARY_PATH)" in text
-    assert "ptxas /usr/local/cuda/bin/ptxas" in text
+    assert "ptxas 12.8.93 /usr/local/cuda/bin/ptxas" in text
 
 
 def test_cards_on_several_numa_nodes_are_shown_by_node() -> None:
