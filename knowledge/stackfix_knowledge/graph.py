@@ -20,6 +20,7 @@ from stackfix_knowledge.packages import PackageTable
 from stackfix_knowledge.reader import facts_folder
 from stackfix_knowledge.release import Release
 from stackfix_knowledge.store import WheelStore
+from stackfix_knowledge.variants import VariantTable
 from stackfix_knowledge.vendor import VendorMatrix, VendorTable
 
 __all__ = ["Graph"]
@@ -83,6 +84,11 @@ class Graph:
     def indexes(self) -> IndexTable:
         """PyTorch's own indexes."""
         return IndexTable.load()
+
+    @cached_property
+    def variants(self) -> VariantTable:
+        """Packages and extras that are one product, built for several CUDA majors."""
+        return VariantTable.load()
 
     def releases(self, name: str) -> tuple[Release, ...]:
         """Every known release of a package, ascending, those of PyTorch's indexes among them."""

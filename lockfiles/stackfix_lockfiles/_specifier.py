@@ -1,12 +1,14 @@
-"""A requirement string with another version specifier, everything else as the user spelled it."""
+"""A requirement string with another specifier, name or extra, everything else as it was spelled."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
 
-__all__ = ["is_url", "respecified", "specifier_of"]
+__all__ = ["is_url", "respecified", "respelled", "specifier_of"]
 
 _SHAPE = re.compile(
     r"""
@@ -20,6 +22,10 @@ _SHAPE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _URL = re.compile(r"\s*[A-Za-z0-9._-]+\s*(?:\[[^\]]*\])?\s*@")
+_NAMED = re.compile(
+    r"(?P<lead>\s*)(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)"
+    r"(?:(?P<open>\s*\[)(?P<extras>[^\]]*)\])?"
+)
 _CLAUSE = re.compile(r"(===|==|~=|!=|<=|>=|<|>)(\s*)(\S.*)", re.DOTALL)
 
 
@@ -84,3 +90,46 @@ def _styled(specifier: str, old: str) -> str:
         found = _CLAUSE.fullmatch(clause.strip())
         clauses.append(f"{found[1]}{between}{found[3].strip()}" if found else clause.strip())
     return joint.join(clause for clause in clauses if clause)
+
+
+def respelled(raw: str, name: str | None, extras: Mapping[str, str]) -> str:
+    """Return `raw` with another package name, or with some of its extras exchanged for others.
+
+    Specifier, marker, the other extras and all spacing stay, and so does the user's separator: an
+    extra written `cuda12_local` is exchanged for `cuda13_local`.
+
+    Args:
+        raw: a requirement with or without versions.
+        name: the other package; None keeps the name.
+        extras: normalised extras and what takes their place. One that is there already goes away.
+
+    Raises:
+        ValueError: `raw` has a URL or no readable form.
+    """
+    found = None if is_url(raw) or _SHAPE.fullmatch(raw) is None else _NAMED.match(raw)
+    if found is None:
+        raise ValueError(f"expected a requirement with versions, found {raw!r}")
+    head = found["lead"] + (_separated(name, found["name"]) if name else found["name"])
+    if found["extras"] is not None:
+        head += f"{found['open']}{_exchanged(found['extras'], extras)}]"
+    return head + raw[found.end() :]
+
+
+def _exchanged(written: str, extras: Mapping[str, str]) -> str:
+    """Return a list of extras with some exchanged, each at its place."""
+    present = {str(canonicalize_name(item.strip())) for item in written.split(",")}
+    kept: list[str] = []
+    for item in written.split(","):
+        old = item.strip()
+        new = extras.get(str(canonicalize_name(old)))
+        if new is None:
+            kept.append(item)
+        elif new not in present:
+            present.add(new)
+            kept.append(item.replace(old, _separated(new, old), 1))
+    return ",".join(kept)
+
+
+def _separated(new: str, old: str) -> str:
+    """Return a normalised name with the separators of the one that it stands in for."""
+    return new.replace("-", "_") if "_" in old and "-" not in old else new

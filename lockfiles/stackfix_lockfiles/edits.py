@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 
 from stackfix_lockfiles._edit import Edit, EditKind
 from stackfix_lockfiles._inline import inline
-from stackfix_lockfiles._specifier import is_url, respecified, specifier_of
+from stackfix_lockfiles._specifier import is_url, respecified, respelled, specifier_of
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.pyproject import Pyproject, TomlFile
@@ -37,6 +37,7 @@ __all__ = [
     "apply_edits",
     "remove_override",
     "replace_requirement",
+    "respell_requirement",
 ]
 
 _CONSTRAINTS = ("tool", "uv", "constraint-dependencies")
@@ -80,6 +81,33 @@ def replace_requirement(declared: DeclaredRequirement, new: str, *, why: str = "
         text = respecified(declared.raw, specifier_of(new) if specifier is None else specifier)
     except ValueError as error:
         raise refused(str(error)) from None
+    return _replacement(declared, text, why)
+
+
+def respell_requirement(
+    declared: DeclaredRequirement,
+    *,
+    name: str | None = None,
+    extras: Mapping[str, str] | None = None,
+    why: str = "",
+) -> Edit:
+    """Return the edit that gives a declared requirement another package name or other extras.
+
+    Args:
+        declared: of a `Project`.
+        name: the other package, normalised; None keeps the name.
+        extras: normalised extras and what takes the place of each.
+        why: the reason, for reports.
+
+    Raises:
+        InputError: the requirement is a URL.
+    """
+    try:
+        text = respelled(declared.raw, name, extras or {})
+    except ValueError as error:
+        raise InputError(
+            declared.file, str(error), place=declared.place, line=declared.line
+        ) from None
     return _replacement(declared, text, why)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -146,6 +146,16 @@ class Project:
     def requirements(self) -> tuple[DeclaredRequirement, ...]:
         """Every requirement declared in the workspace, root first."""
         return tuple(found for file in self.files for found in file.requirements)
+
+    def declaring(self, requirements: tuple[DeclaredRequirement, ...]) -> Project:
+        """This project as it will be with other requirements in place of the declared ones.
+
+        Files and everything else stay: edits are made out of what it declares, and applied to the
+        project that was read.
+        """
+        other = replace(self)
+        other.__dict__["requirements"] = requirements
+        return other
 
     @cached_property
     def included_groups(self) -> tuple[IncludedGroup, ...]:

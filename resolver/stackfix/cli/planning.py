@@ -51,14 +51,16 @@ def planning_options(command: Command) -> Command:
             multiple=True,
             callback=_requirements,
             metavar="REQUIREMENT",
-            help='The result must satisfy this, such as "torch<2.10". Repeatable.',
+            help='The result must satisfy this, such as "torch<2.10"; "jax[cuda12]" asks for that'
+            " variant. Repeatable.",
         ),
         click.option(
             "--keep",
             multiple=True,
             callback=_names,
             metavar="PACKAGE",
-            help="This package must stay at its locked version. Repeatable.",
+            help="This package must stay at its locked version and its CUDA variant, such as"
+            " jax[cuda12]. Repeatable.",
         ),
         click.option(
             "--why-not",
@@ -85,7 +87,9 @@ def planning_options(command: Command) -> Command:
             type=click.Choice(_STRATEGIES),
             default=_STRATEGIES[0],
             show_default=True,
-            help="Which of several working moves is preferred.",
+            help="Which of several working moves is preferred: the smallest; the smallest without"
+            " another package index (CUDA variants may change, as from jax[cuda13] to jax[cuda12]);"
+            " or the newest versions, with other variants only where the declared ones can't run.",
         ),
     ):
         command = option(command)

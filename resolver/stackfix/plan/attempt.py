@@ -9,12 +9,12 @@ from pathlib import Path
 from packaging.version import Version
 
 from stackfix.plan.case import Case
+from stackfix.plan.exchanging import everywhere
 from stackfix.plan.pinning import edits_for
 from stackfix.plan.scope import EVERYWHERE, Scope, scope
 from stackfix.plan.sites import Ground, ground
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
-from stackfix.solve.domain import Domain
 from stackfix.solve.resolve import Solution
 from stackfix.solve.search import Found
 from stackfix.solve.world import World
@@ -38,6 +38,7 @@ class Attempt:
     lock: bytes
     after: Ground
     remaining: tuple[Finding, ...]
+    world: World
     where: Scope = EVERYWHERE
     warnings: tuple[str, ...] = ()
 
@@ -51,16 +52,18 @@ class Rejected:
     reason: str
 
 
-def attempt(case: Case, world: World, domain: Domain, found: Found) -> Attempt | Rejected:
+def attempt(case: Case, found: Found) -> Attempt | Rejected:
     """Edit, relock and judge one solution. Nothing in the project is touched.
 
     Raises:
         IndexUnreachable: an index does not answer.
     """
-    request, solution = case.request, found.solution
+    request, solution, world = case.request, found.solution, found.world
     where = scope(request, case.before.lock, solution.versions)
+    if everywhere(request.project, world, where):
+        where = EVERYWHERE
     try:
-        edits = edits_for(request.project, world, domain, solution.versions, where)
+        edits = edits_for(request.project, world, found.domain, solution.versions, where)
     except ValueError as error:
         return Rejected(chosen=found.chosen, reason=str(error))
     files = apply_edits(request.project, edits)
@@ -84,6 +87,7 @@ def attempt(case: Case, world: World, domain: Domain, found: Found) -> Attempt |
         lock=relocked.lock,
         after=after,
         remaining=remaining,
+        world=world,
         where=where,
         warnings=relocked.warnings,
     )

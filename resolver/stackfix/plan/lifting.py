@@ -9,10 +9,12 @@ from packaging.version import Version
 
 from stackfix.plan.case import Case
 from stackfix.plan.declared import world
+from stackfix.plan.exchanging import worlds
 from stackfix.plan.fleet import smallest_split, uv_sketch
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
 from stackfix.solve.domain import Domain
+from stackfix.solve.joint import Joint
 from stackfix.solve.search import Found, Search
 from stackfix.solve.world import Demand, Site
 from stackfix.targets.target import Target
@@ -113,7 +115,8 @@ def _solved(case: Case, sites: tuple[Site, ...], demands: Sequence[Demand]) -> _
         frameworks = Search(scene, Domain(scene)).frameworks()
         pins = tuple(f"{name}=={scene.locked[name].public}" for name in frameworks)
         return _Outcome("nothing has to move", pins)
-    found = next(Search(scene, Domain(scene)).solutions(), None)
+    around = worlds(case.request, before, scene, demands)
+    found = next(Joint(around.all).solutions(), None)
     if found is None:
         return None
     pins = tuple(f"{name}=={version.public}" for name, version in sorted(found.chosen.items()))
@@ -122,8 +125,10 @@ def _solved(case: Case, sites: tuple[Site, ...], demands: Sequence[Demand]) -> _
 
 def _words(found: Found, locked: Mapping[str, Version]) -> str:
     moved = [
-        f"{name} {locked[name]} → {version}"
+        f"{name} {found.world.start(name)} → {version}"
         for name, version in found.chosen.items()
         if locked.get(name) != version
     ]
+    exchange = found.world.exchange
+    moved += (f"{old} → {new}" for old, new in (exchange.swaps if exchange else {}).items())
     return ", ".join(moved) or "the libraries move and no framework does"

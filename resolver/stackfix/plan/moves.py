@@ -8,7 +8,7 @@ from packaging.utils import canonicalize_name
 
 from stackfix.plan.attempt import Attempt
 from stackfix.plan.case import Case
-from stackfix.plan.plan import Move
+from stackfix.plan.plan import Move, VariantChange
 from stackfix.plan.sites import Ground
 from stackfix.rules.finding import Severity
 from stackfix.rules.judge import errors
@@ -24,12 +24,16 @@ ALONG = "uv moves it along with the packages above"
 
 
 def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[Move, ...]:
-    """Every change of version or index as a move: causes first, then what they drag along."""
+    """Every change of version, index or variant: causes first, then what they drag along."""
+    variants = _variants(made)
     found = []
+    changed = set()
     for change in changes:
-        cause = _cause(change, case)
+        changed.add(change.name)
+        variant = variants.get(change.name)
+        cause = _cause(change.name, case, leaves=not change.new, variant=variant)
         before, after = _versions(change.old), _versions(change.new)
-        fork = _fork(change, case.before, made.after)
+        fork = None if variant is not None else _fork(change, case.before, made.after)
         if made.where.chosen:  # the other extras' forks are in the lock too, and not the matter
             own = _installed(case.before, change.name), _installed(made.after, change.name)
             if own[0] != own[1]:
@@ -43,10 +47,37 @@ def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[
                 dragged=cause is None,
                 fork=fork,
                 index=_index(change),
+                variant=variant,
                 edits=tuple(e for e in made.edits if _concerns(e, change.name)),
             )
         )
+    for name, variant in variants.items():
+        if name not in changed and (version := _installed(made.after, name)) is not None:
+            cause = _cause(name, case, leaves=False, variant=variant)
+            found.append(
+                Move(
+                    package=name,
+                    before=_installed(case.before, name),
+                    after=version,
+                    because=cause or "--require asks for it",
+                    fork=str(made.where) or None,
+                    variant=variant,
+                    edits=tuple(e for e in made.edits if _concerns(e, name)),
+                )
+            )
     return tuple(sorted(found, key=lambda move: _order(move, case.request.graph)))
+
+
+def _variants(made: Attempt) -> dict[str, VariantChange]:
+    """By package, the variants that the project asks for in place of others."""
+    exchange = made.world.exchange
+    found = {}
+    for key, new in exchange.swaps.items() if exchange is not None else ():
+        change = VariantChange(before=key, after=new.key)
+        found[key.partition("[")[0]] = change
+        if made.world.locked.get(new.package) is None:
+            found[new.package] = change
+    return found
 
 
 def _versions(forks: Iterable[Fork]) -> str | None:
@@ -70,23 +101,28 @@ def _concerns(edit: Edit, name: str) -> bool:
     """Whether an edit is about that package."""
     if edit.package is not None:
         return bool(canonicalize_name(edit.package) == name)
-    requirement = parse_requirement(edit.new or edit.old or "")
-    return requirement is not None and canonicalize_name(requirement.name) == name
+    requirements = (parse_requirement(text) for text in (edit.old, edit.new) if text)
+    return any(r is not None and canonicalize_name(r.name) == name for r in requirements)
 
 
-def _cause(change: PackageChange, case: Case) -> str | None:
+def _cause(
+    name: str, case: Case, *, leaves: bool, variant: VariantChange | None = None
+) -> str | None:
     """The finding that the move clears, errors before warnings.
 
-    A framework can have none of its own and still be what moves: then it is the first error that
-    the moves clear together, such as two wheels that install the same file.
+    A framework, or another variant of a product, can have none of its own and still be what moves:
+    then it is the first error that the moves clear together, such as two wheels that install the
+    same file.
     """
-    own = [f for f in case.findings if f.package == change.name]
-    package = case.request.graph.packages.get(change.name)
+    names = {name} if variant is None else {name, variant.before}
+    own = [f for f in case.findings if f.package in names]
+    package = case.request.graph.packages.get(name)
     faults = errors(case.findings)
-    if package is not None and package.role is Role.FRAMEWORK and not errors(own):
+    leads = variant is not None or (package is not None and package.role is Role.FRAMEWORK)
+    if leads and not errors(own):
         own = [*own, *faults[:1]]
     told = [f for f in own if f.severity is not Severity.INFO]
-    if not told or not (change.new or errors(told)):
+    if not told or (leaves and not errors(told)):
         return None
     return f"{told[0].code}: {told[0].message}"
 

@@ -4,12 +4,13 @@ would otherwise bring a fault back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from stackfix.plan.exchanging import as_exchanged
 from stackfix.plan.scope import EVERYWHERE, Scope
 from stackfix.plan.specifier import admitting, bound_below
 from stackfix.solve.domain import Domain
@@ -49,6 +50,7 @@ def edits_for(
     Raises:
         ValueError: a requirement excludes the chosen version by name (`!=`, `===`).
     """
+    project, respelled = as_exchanged(project, world, where)
     bounds: dict[str, _Bound] = {}
     for _ in range(ROUNDS):
         found = relapse(world, domain, versions, _asked(project, versions, bounds, where))
@@ -63,7 +65,20 @@ def edits_for(
     edits += _without_overrides(project, world, versions)
     edits += _indexed(project, world, versions, where)
     edits += _overridden(project, world, versions)
-    return tuple(edits)
+    return tuple(_joined((*respelled, *edits)))
+
+
+def _joined(edits: Iterable[Edit]) -> Iterator[Edit]:
+    """The edits, those one after another of the same string as one."""
+    waiting: dict[tuple[object, ...], Edit] = {}
+    for edit in edits:
+        place = (edit.file, edit.keys, edit.index)
+        before = waiting.get(place) if edit.index is not None else None
+        if before is not None and before.new == edit.old:
+            waiting[place] = replace(edit, old=before.old, why=f"{before.why}; {edit.why}")
+        else:
+            waiting[place if edit.index is not None else (id(edit),)] = edit
+    yield from waiting.values()
 
 
 def _written(project: Project, name: str, where: Scope) -> list[DeclaredRequirement]:

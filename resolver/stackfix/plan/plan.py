@@ -11,7 +11,16 @@ from stackfix.rules.finding import Finding
 from stackfix.targets.target import Target
 from stackfix_lockfiles.edits import Edit
 
-__all__ = ["Answer", "Move", "NextStep", "Obstacle", "Plan", "Selection", "Status"]
+__all__ = [
+    "Answer",
+    "Move",
+    "NextStep",
+    "Obstacle",
+    "Plan",
+    "Selection",
+    "Status",
+    "VariantChange",
+]
 
 
 class Status(StrEnum):
@@ -34,8 +43,18 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VariantChange:
+    """What the project asks for in place of another variant of the same product."""
+
+    before: str
+    """ "jax[cuda13]", "cupy-cuda12x"."""
+    after: str
+    """ "jax[cuda12]", "cupy-cuda13x"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One package's change of version or index."""
+    """One package's change of version, index or variant."""
 
     package: str
     before: str | None
@@ -48,6 +67,8 @@ class Move:
     """True: no finding names it, another move needs it."""
     fork: str | None = None
     index: str | None = None
+    variant: VariantChange | None = None
+    """Where the package stands in for another one, `before` is that one's version."""
     edits: tuple[Edit, ...] = ()
 
 

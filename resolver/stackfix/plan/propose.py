@@ -10,18 +10,19 @@ from stackfix.plan import outcome
 from stackfix.plan.attempt import Attempt, Rejected, attempt
 from stackfix.plan.case import Case
 from stackfix.plan.declared import world
+from stackfix.plan.exchanging import as_exchanged, worlds
 from stackfix.plan.ignored import ignored
 from stackfix.plan.lifting import lifts
 from stackfix.plan.limits import Limits, dependents, limits
 from stackfix.plan.nextstep import next_step, worth_a_step
 from stackfix.plan.obstacles import stuck
-from stackfix.plan.plan import Plan
+from stackfix.plan.plan import NextStep, Plan
 from stackfix.plan.request import Request, Strategy
 from stackfix.plan.sites import ground
 from stackfix.plan.why import answers
 from stackfix.rules.judge import errors
-from stackfix.solve.domain import Domain
-from stackfix.solve.search import Failure, Found, Search
+from stackfix.solve.joint import Joint
+from stackfix.solve.search import Failure, Found
 from stackfix.solve.world import World
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.relock import IndexUnreachable
@@ -49,7 +50,8 @@ def propose(request: Request) -> Plan:
     if not (request.why or request.why_not) or not plan.gpu_packages:
         return plan
     scene = world(request, case.before, limits_of().demands)
-    told = answers(scene, request.why, request.why_not, plan.moves, plan.findings)
+    around = worlds(request, case.before, scene, limits_of().demands)
+    told = answers(scene, around.exchanged, request.why, request.why_not, plan.moves, plan.findings)
     return replace(plan, answers=told)
 
 
@@ -106,30 +108,37 @@ def _move(case: Case, found: Limits) -> Plan:
     rejected: list[Rejected] = []
     tried = 0
     for scene in _scenes(case, found):
-        domain = Domain(scene)
-        search = Search(scene, domain, newest=request.strategy == Strategy.NEWEST)
+        around = worlds(request, case.before, scene, found.demands)
+        search = Joint(around.all, newest=request.strategy == Strategy.NEWEST)
         refused: list[Rejected] = []
         for combination in search.solutions():
-            request.say("relocking with " + _named(combination, scene))
+            request.say("relocking with " + _named(combination))
             try:
-                result = attempt(case, scene, domain, combination)
+                result = attempt(case, combination)
             except IndexUnreachable as unreachable:
                 if not scene.indexes:
                     raise
                 refused.append(Rejected(chosen=combination.chosen, reason=str(unreachable)))
                 break
             if isinstance(result, Attempt):
-                step = next_step(request, result.after, result.remaining, found.demands)
+                step = _next(case, result, found)
                 tried += search.tried
                 return outcome.planned(case, result, step, found.warnings, tried)
             refused.append(result)
             if len(refused) >= ATTEMPTS or stuck(refused):
                 break
         rejected += refused
-        failures += search.failures
+        failures += (*search.failures, *around.held)
         tried += search.tried
     ways = lifts(case, found.demands)
     return outcome.impossible(case, failures, rejected, ways, found.warnings, tried)
+
+
+def _next(case: Case, made: Attempt, found: Limits) -> NextStep | None:
+    """The step that is possible after this one, asked of the project as it will be."""
+    project, _ = as_exchanged(case.request.project, made.world, made.where)
+    request = replace(case.request, project=project)
+    return next_step(request, made.after, made.remaining, found.demands)
 
 
 def _scenes(case: Case, found: Limits) -> Iterator[World]:
@@ -158,6 +167,9 @@ def _on_indexes(case: Case, names: frozenset[str]) -> bool:
     return any(piece.version.local in known for stack in case.before.stacks for piece in stack)
 
 
-def _named(combination: Found, scene: World) -> str:
-    moved = [f"{n} {v}" for n, v in combination.chosen.items() if scene.locked.get(n) != v]
+def _named(combination: Found) -> str:
+    world = combination.world
+    moved = [f"{n} {v}" for n, v in combination.chosen.items() if world.locked.get(n) != v]
+    if world.exchange is not None:
+        moved.append(str(world.exchange))
     return ", ".join(moved) or "the same frameworks and other libraries"

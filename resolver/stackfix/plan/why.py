@@ -16,7 +16,7 @@ from stackfix.solve.conflict import Conflict
 from stackfix.solve.domain import Domain
 from stackfix.solve.resolve import Solution, complete
 from stackfix.solve.search import Failure
-from stackfix.solve.world import World
+from stackfix.solve.world import Demand, World
 
 __all__ = ["answers"]
 
@@ -26,25 +26,51 @@ MOST = 40
 
 def answers(
     scene: World,
+    exchanged: Sequence[World],
     why: Sequence[str],
     why_not: Sequence[str],
     moves: Iterable[Move],
     findings: Sequence[Finding],
 ) -> tuple[Answer, ...]:
-    """One answer for each question, in the order in which they were asked."""
-    domain = Domain(scene)
+    """One answer for each question, in the order in which they were asked.
+
+    A question is asked of the world that the plan was found in, or of the one with the variants
+    that it names: `scene` as the project is, `exchanged` with others.
+    """
     by_name = {move.package: move for move in moves}
+    taken = {move.variant.after for move in by_name.values() if move.variant is not None}
+    domains = [Domain(world) for world in (scene, *exchanged)]
+    at_home = next((d for d in domains if taken <= _swapped(d)), domains[0])
+
+    def fitting(requirement: Requirement) -> Domain:
+        """Where the variant is asked for that a requirement names."""
+        table = scene.graph.variants
+        named = [d.key for d in Demand.of(requirement, "") if table.get(d.key) is not None]
+        able = (d for d in (at_home, *domains) if named and _asks(d, named))
+        return next(able, at_home)
+
     return (
-        *(_why(scene, domain, name, by_name.get(name), findings) for name in why),
-        *(_why_not(scene, domain, Requirement(text), by_name) for text in why_not),
+        *(_why(at_home, domains[0], name, by_name.get(name), findings) for name in why),
+        *(_why_not(fitting(r), r, by_name) for r in map(Requirement, why_not)),
     )
 
 
+def _swapped(domain: Domain) -> set[str]:
+    """The variants that a world asks for in place of the project's."""
+    exchange = domain.world.exchange
+    return {new.key for new in exchange.swaps.values()} if exchange is not None else set()
+
+
+def _asks(domain: Domain, keys: Iterable[str]) -> bool:
+    return {root.key for root in domain.world.roots}.issuperset(keys)
+
+
 def _why(
-    scene: World, domain: Domain, name: str, move: Move | None, findings: Sequence[Finding]
+    domain: Domain, declared: Domain, name: str, move: Move | None, findings: Sequence[Finding]
 ) -> Answer:
     question = f"why {name}"
-    if not scene.present(name):
+    scene = domain.world
+    if move is None and not scene.present(name):
         return Answer(question=question, lines=(f"{name} is not part of this environment",))
     if move is None:
         locked = scene.locked[name]
@@ -53,6 +79,8 @@ def _why(
             faults[0].message if faults else "no error on any target, and nothing asks it to move"
         )
         return Answer(question=question, lines=(f"{name} stays at {locked}: {said}",))
+    if move.variant is not None:
+        return _why_variant(question, declared, move)
     lines = [f"{name} {move.before or 'new'} → {move.after or 'leaves'}: {move.because}"]
     if move.after is None or name not in scene.locked:
         return Answer(question=question, lines=tuple(lines))
@@ -60,9 +88,19 @@ def _why(
     nearer = list(_nearer(domain, name, chosen))
     if nearer:
         lines.append("why not less:")
-    return Answer(
-        question=question, lines=tuple(lines), obstacles=_failing(scene, domain, name, nearer)
-    )
+    return Answer(question=question, lines=tuple(lines), obstacles=_failing(domain, name, nearer))
+
+
+def _why_variant(question: str, declared: Domain, move: Move) -> Answer:
+    """Why a variant gives way: what its locked version meets with when the project keeps it."""
+    assert move.variant is not None
+    old, new = move.variant.before, move.variant.after
+    name = old.partition("[")[0]
+    obstacles = _failing(declared, name, [declared.world.locked[name]])
+    lines = [f"{old} → {new}: {move.because}"]
+    if obstacles:
+        lines.append(f"why not {old}:")
+    return Answer(question=question, lines=tuple(lines), obstacles=obstacles)
 
 
 def _nearer(domain: Domain, name: str, chosen: Version) -> Iterator[Version]:
@@ -80,9 +118,8 @@ def _public(version: Version) -> Version:
     return Version(version.public)
 
 
-def _why_not(
-    scene: World, domain: Domain, requirement: Requirement, moves: dict[str, Move]
-) -> Answer:
+def _why_not(domain: Domain, requirement: Requirement, moves: dict[str, Move]) -> Answer:
+    scene = domain.world
     name = canonicalize_name(requirement.name)
     question = f"why not {requirement}"
     locked = scene.locked.get(name)
@@ -96,7 +133,7 @@ def _why_not(
     if not asked:
         return Answer(question=question, lines=(f"no known release of {name} is meant by that",))
     chosen = moves[name].after if name in moves else str(scene.locked.get(name, ""))
-    obstacles = _failing(scene, domain, name, asked[-MOST:])
+    obstacles = _failing(domain, name, asked[-MOST:])
     failing = {version for obstacle in obstacles for version in obstacle.versions}
     working = [str(v) for v in asked[-MOST:] if str(v) not in failing]
     lines = []
@@ -110,9 +147,7 @@ def _why_not(
     return Answer(question=question, lines=tuple(lines), obstacles=obstacles)
 
 
-def _failing(
-    scene: World, domain: Domain, name: str, versions: Iterable[Version]
-) -> tuple[Obstacle, ...]:
+def _failing(domain: Domain, name: str, versions: Iterable[Version]) -> tuple[Obstacle, ...]:
     """Of these versions those that cannot be part of a plan, each with its reason."""
     refused = domain.refused(name)
     failures = []
@@ -120,7 +155,7 @@ def _failing(
         if version in refused:
             failures.append(Failure(package=name, version=version, reason=refused[version]))
             continue
-        outcome: Solution | Conflict = complete(scene, domain, {name: version})
+        outcome: Solution | Conflict = complete(domain.world, domain, {name: version})
         if isinstance(outcome, Conflict):
             failures.append(
                 Failure(package=name, version=version, reason=outcome.reason, lifts=outcome.lifts)

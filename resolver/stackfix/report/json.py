@@ -126,6 +126,9 @@ def _move(move: Move) -> dict[str, Any]:
         "dragged": move.dragged,
         "fork": move.fork,
         "index": move.index,
+        "variant": {"from": move.variant.before, "to": move.variant.after}
+        if move.variant
+        else None,
         "edits": [_edit(edit) for edit in move.edits],
     }
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from stackfix.plan.plan import Status
 from stackfix.report.console import show
+from stackfix.report.exchanged import exchanged_words
 from stackfix.report.findings_text import findings_table
 from stackfix.report.plain import assemble, plain
 from stackfix.report.wording import count, listed, size
@@ -98,12 +99,21 @@ def _moves(plan: Plan) -> Iterator[RenderableType]:
     said = {f"{finding.code}: {finding.message}": finding for finding in plan.findings}
     yield _heading(f"Moves together: {count(len(plan.moves), 'package')}")
     table = _grid()
+    arrived = {move.package: move.after for move in plan.moves}
     for move in sorted(plan.moves, key=lambda move: move.dragged):
+        row = move.package, move.before, move.after
+        if move.variant is not None:
+            variant = move.variant.before, move.variant.after
+            told = exchanged_words(*row, variant, arrived)
+            if told is None:
+                continue
+            row = told
+        package, before, after = row
         table.add_row(
-            plain(move.package, style="" if move.dragged else "bold"),
-            plain(move.before or "new", style="dim"),
+            plain(package, style="" if move.dragged else "bold"),
+            plain(before or "new", style="dim"),
             plain("→", style="dim"),
-            plain(move.after or "leaves", style="green" if move.after else "yellow"),
+            plain(after or "leaves", style="green" if after else "yellow"),
             _reason(move, said.get(move.because)),
         )
     yield _indented(table)

@@ -10,11 +10,12 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from stackfix.report.exchanged import exchanged_words
 from stackfix.report.json import SCHEMA, dump, plan_document
 from stackfix_lockfiles.errors import InputError
 
@@ -159,8 +160,18 @@ def _text(file: Path, document: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def _moves(file: Path, document: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
+def _moves(file: Path, document: Mapping[str, Any]) -> Iterator[tuple[str, str | None, str | None]]:
     moves = document.get("moves")
     if not isinstance(moves, list) or not all(isinstance(move, dict) for move in moves):
         raise InputError(file, "expected a list of moves", place="moves")
-    return [(str(move.get("package")), move.get("from"), move.get("to")) for move in moves]
+    rows = [(str(move.get("package")), move.get("from"), move.get("to")) for move in moves]
+    arrived = {package: after for package, _, after in rows}
+    for row, move in zip(rows, moves, strict=True):
+        variant = move.get("variant")
+        if not isinstance(variant, dict):
+            yield row
+            continue
+        names = str(variant.get("from")), str(variant.get("to"))
+        told = exchanged_words(*row, names, arrived)
+        if told is not None:
+            yield told

@@ -1,8 +1,15 @@
 """What a move of a framework costs, and in which order a package's versions are preferred.
 
-Order of cost: nothing < another index of the same version < patch < minor < major; up before down;
-what nobody measured after what is known. Costs are vectors that add up over several frameworks and
+Order of cost: nothing < NVIDIA's libraries asked for in another CUDA major < another index of the
+same version < another variant of the same product < patch < minor < major; up before down; what
+nobody measured after what is known. Costs are vectors that add up over several frameworks and
 compare from the left, so that one major outweighs any number of minors.
+
+A variant is one product built for several CUDA majors: jax[cuda12] and jax[cuda13], cupy-cuda12x
+and cupy-cuda13x. Its code is the same and its version stays, so exchanging it is less than a patch;
+the project asks for something else by name, so it is more than another index. Libraries that the
+project itself asks for by a name of one CUDA major (nvidia-cudnn-cu12) are there for a framework's
+sake: asking for those of the framework's own major comes before the framework moves at all.
 """
 
 from __future__ import annotations
@@ -21,8 +28,12 @@ class Cost(NamedTuple):
     major: int = 0
     minor: int = 0
     patch: int = 0
+    variant: int = 0
+    """Requirements of the project that change to another variant of the same product."""
     source: int = 0
     """Comes from another index."""
+    library: int = 0
+    """NVIDIA's libraries that the project asks for in another CUDA major."""
     down: int = 0
     distance: int = 0
     """How many known releases lie between, which orders moves of the same kind."""

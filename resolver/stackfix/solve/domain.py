@@ -47,6 +47,11 @@ class Domain:
         self._refused: dict[str, dict[Version, str]] = {}
         self._faults: dict[tuple[str, Version], list[Finding]] = {}
 
+    @property
+    def world(self) -> World:
+        """What the choices are for."""
+        return self._world
+
     def choices(self, name: str) -> tuple[Choice, ...]:
         """Versions without an error of their own, the preferred first."""
         found = self._choices.get(name)
@@ -110,6 +115,7 @@ class Domain:
         world = self._world
         refused = self._refused.setdefault(name, {})
         locked = world.locked.get(name)
+        start = world.start(name)
         releases = [r for r in world.graph.releases(name) if self._eligible(r, locked)]
         if locked is not None and all(r.version != locked for r in releases):
             choice = Choice(version=locked, release=None, cost=Cost(unknown=1))
@@ -119,21 +125,21 @@ class Domain:
         if name in world.held:
             releases = [r for r in releases if r.version == locked]
         order = sorted(
-            {Version(r.version.public) for r in releases} | ({locked} if locked else set())
+            {Version(r.version.public) for r in releases} | ({start} if start else set())
         )
         places = {version: place for place, version in enumerate(order)}
         choices = []
         for release in releases:
-            if locked is None:
+            if start is None:
                 distance = len(order) - places[Version(release.version.public)]
                 price = Cost(unknown=int(not self._known(release)), distance=distance)
             else:
                 price = cost(
-                    locked,
+                    start,
                     release.version,
                     known=self._known(release) or release.version == locked,
-                    same_index=release.version.local == locked.local,
-                    distance=abs(places[Version(release.version.public)] - places.get(locked, 0)),
+                    same_index=release.version.local == start.local,
+                    distance=abs(places[Version(release.version.public)] - places.get(start, 0)),
                 )
             choices.append(Choice(version=release.version, release=release, cost=price))
         yield from self._sorted(choices, refused, name)
@@ -217,9 +223,12 @@ class Domain:
         """Whether a release has the extra that a key names.
 
         jax 0.6 has no "cuda13": uv takes it with a warning, and without the GPU's packages. An
-        extra that means nothing at the locked version either is no reason against another.
+        extra that means nothing at the locked version either is no reason against another, unless
+        the plan is what brings it in.
         """
         name, bracket, extra = key.partition("[")
+        if self._world.exchange is not None and self._world.exchange.asks(key) and bracket:
+            return self._has(release, extra[:-1])
         locked = self._world.locked.get(name)
         if not bracket or release is None or release.version == locked or locked is None:
             return True

@@ -28,7 +28,7 @@ def reasons(
         locked = world.locked.get(name)
         if locked == version:
             continue
-        reason = _asked_away(asked.get(name, ()), locked)
+        reason = _asked_away(name, asked.get(name, ()), locked)
         if reason is None and locked is not None:
             reason = _outgrown(domain, name, locked, versions)
         if reason is not None:
@@ -36,12 +36,16 @@ def reasons(
     return found
 
 
-def _asked_away(demands: Sequence[Demand], locked: Version | None) -> str | None:
-    """A demand that the locked version does not meet; exact pins before ranges."""
+def _asked_away(name: str, demands: Sequence[Demand], locked: Version | None) -> str | None:
+    """A demand that the locked version does not meet; exact pins before ranges.
+
+    What a package's extra asks of the package itself is no reason.
+    """
     against = [
         demand
         for demand in demands
         if demand.origin != PLAN
+        and demand.origin.partition(" ")[0] != name
         and (locked is None or not demand.specifier.contains(locked, prereleases=True))
     ]
     against.sort(key=lambda demand: "==" not in str(demand.specifier))

@@ -87,7 +87,7 @@ def _faults(world: World, stacks: tuple[Stack, ...]) -> list[Finding]:
 def _stack(world: World, domain: Domain, site: Site, versions: Mapping[str, Version]) -> Stack:
     """What one site would install of the solution: what its own markers reach from the roots."""
     pieces: dict[str, Piece] = {}
-    queue = [root.key for root in world.roots if root.name in site.stack.pieces]
+    queue = [root.key for root in world.roots if world.installs(site, root.name)]
     seen: set[str] = set()
     while queue:
         key = queue.pop()

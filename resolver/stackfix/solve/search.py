@@ -42,6 +42,9 @@ class Found:
     chosen: Mapping[str, Version]
     solution: Solution
     cost: Cost
+    world: World
+    """The world that it was found in."""
+    domain: Domain
 
 
 @dataclass
@@ -56,12 +59,28 @@ class Search:
     tried: int = 0
 
     def frameworks(self) -> list[str]:
-        """The frameworks that the sites install, those with the fewest choices first."""
-        graph = self.world.graph
+        """The frameworks that the sites install, those with the fewest choices first.
+
+        With variants exchanged, the project's own; a framework of another CUDA major that it does
+        not ask for stays only if another package needs it.
+        """
+        world, packages = self.world, self.world.graph.packages
+        asked = dict.fromkeys(root.name for root in world.roots)
+        names = dict.fromkeys(world.locked)
+        if world.exchange is not None:
+            names = {
+                name: None
+                for name in (*world.locked, *asked)
+                if name in asked
+                or (p := packages.get(name)) is None
+                or p.cuda_major in {None, world.exchange.cuda}
+            }
         found = [
             name
-            for name in self.world.locked
-            if (package := graph.packages.get(name)) is not None and package.role == "framework"
+            for name in names
+            if (package := packages.get(name)) is not None
+            and package.role == "framework"
+            and world.is_stack(name)
         ]
         return sorted(found, key=lambda name: (len(self.domain.choices(name)), name))
 
@@ -85,7 +104,7 @@ class Search:
                 for lane, place in zip(lanes, places, strict=True)
             }
             if places in late:
-                yield Found(chosen=chosen, solution=late[places], cost=price)
+                yield self._found(chosen, late[places], price)
                 continue
             self.tried += 1
             result = complete(self.world, self.domain, chosen)
@@ -95,7 +114,7 @@ class Search:
                     late[places] = result
                     heapq.heappush(queue, (plus(price, Cost(unknown=unknown)), places))
                 else:
-                    yield Found(chosen=chosen, solution=result, cost=price)
+                    yield self._found(chosen, result, price)
             elif len(lanes) > 1:
                 self._note(chosen, result)
             for index in range(len(lanes)):
@@ -103,6 +122,11 @@ class Search:
                 if following not in seen and lanes[index].at(following[index]) is not None:
                     seen.add(following)
                     heapq.heappush(queue, (self._price(lanes, following), following))
+
+    def _found(self, chosen: Mapping[str, Version], solution: Solution, price: Cost) -> Found:
+        return Found(
+            chosen=chosen, solution=solution, cost=price, world=self.world, domain=self.domain
+        )
 
     def _unrecorded(self, solution: Solution) -> int:
         """How many packages move to a version that no facts are kept of."""
@@ -113,7 +137,7 @@ class Search:
         )
 
     def _price(self, lanes: Sequence[_Lane], places: tuple[int, ...]) -> Cost:
-        total = FREE
+        total = self.world.exchange.price if self.world.exchange is not None else FREE
         for lane, place in zip(lanes, places, strict=True):
             total = plus(total, lane.price(place))
         return total

@@ -7,7 +7,7 @@ questions from it and never looks at a file.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -15,6 +15,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from stackfix.solve.exchange import Exchange
 from stackfix.stack import Piece, Stack
 from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
@@ -115,6 +116,26 @@ class World:
     """Libraries whose exact pins may be overridden within their major."""
     indexes: frozenset[str] = frozenset()
     """Names of PyTorch indexes whose builds are candidates."""
+    exchange: Exchange | None = None
+    """Variants that the project asks for in place of the declared ones; `roots` has them."""
+
+    def exchanging(self, exchange: Exchange) -> World:
+        """This world with the project asking for other variants.
+
+        Only the project may ask for what is exchanged: roots are told apart by what they ask for.
+        """
+        roots = dict.fromkeys(replace(r, key=exchange.key(r.key)) for r in self.roots)
+        return replace(self, roots=tuple(roots), exchange=exchange)
+
+    def start(self, name: str) -> Version | None:
+        """Where a package's moves start: its locked version, or that of what it stands in for."""
+        names = (name, *(self.exchange.predecessors(name) if self.exchange else ()))
+        return next((self.locked[one] for one in names if one in self.locked), None)
+
+    def installs(self, site: Site, name: str) -> bool:
+        """Whether a site has the package today, or what it stands in for."""
+        names = (name, *(self.exchange.predecessors(name) if self.exchange else ()))
+        return any(one in site.stack.pieces for one in names)
 
     def present(self, name: str) -> bool:
         """Whether some site installs the package today."""

@@ -49,11 +49,15 @@ def test_a_real_problem_ends_as_it_should(
     row: Mapping[str, Any], facts_index: Index, tmp_path: Path
 ) -> None:
     project = made(row, facts_index, tmp_path / "p")
-    plan = plan_on(facts_index, project, *row["targets"], require=tuple(row.get("require", ())))
+    asked = {key: tuple(row.get(key, ())) for key in ("require", "keep")}
+    plan = plan_on(facts_index, project, *row["targets"], **asked)
     assert plan.status is Status(row["outcome"]), [o.reason for o in plan.obstacles]
     assert set(row["findings"]) <= {finding.code for finding in plan.findings}
     assert set(row.get("about", ())) <= {finding.package for finding in errors(plan.findings)}
     assert any(row.get("lifts", "") in line for line in ("", *plan.lifts))
+    assert any(row.get("obstacle", "") in reason for reason in ("", *reasons(plan)))
+    if "asks" in row:
+        assert dependencies(plan, project) == row["asks"]
     versions = installed(plan, project)
     for name, wanted in row.get("after", {}).items():
         assert agrees(versions.get(name), wanted), (name, versions.get(name))
@@ -78,6 +82,20 @@ def made(row: Mapping[str, Any], index: Index, folder: Path) -> Path:
         finished = Uv.find().run(["lock"], cwd=project, timeout=120)
         assert finished.returncode == 0, finished.stderr
     return project
+
+
+def reasons(plan: Plan) -> list[str]:
+    return [obstacle.reason for obstacle in plan.obstacles]
+
+
+def dependencies(plan: Plan, project: Path) -> list[str]:
+    """What the project asks for after the plan."""
+    data = next(
+        (data for path, data in plan.files.items() if path.name == "pyproject.toml"),
+        (project / "pyproject.toml").read_bytes(),
+    )
+    asked: list[str] = tomllib.loads(data.decode())["project"]["dependencies"]
+    return asked
 
 
 def installed(plan: Plan, project: Path) -> dict[str, Version]:

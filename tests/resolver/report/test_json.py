@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
 import pytest
 
 from stackfix.host.document import to_document
-from stackfix.plan.plan import Plan
+from stackfix.plan.plan import Plan, VariantChange
 from stackfix.report.json import dump, plan_document, schema
 from tests.resolver.host.test_document import HOST
 from tests.resolver.report import examples
@@ -63,3 +64,12 @@ def test_evidence_keeps_its_digest_and_words() -> None:
     measured, documented = plan_document(examples.PLANNED)["findings"][0]["evidence"]
     assert measured["sha256"] == "ab" * 32
     assert documented["words"] == "9.5.1: up to 9.0"
+
+
+def test_a_move_says_which_variant_takes_the_place_of_which() -> None:
+    variant = VariantChange(before="jax[cuda13]", after="jax[cuda12]")
+    move = replace(examples.PLANNED.moves[1], variant=variant)
+    document = plan_document(replace(examples.PLANNED, moves=(move,)))
+    assert document["moves"][0]["variant"] == {"from": "jax[cuda13]", "to": "jax[cuda12]"}
+    valid("plan-1", document)
+    assert plan_document(examples.PLANNED)["moves"][1]["variant"] is None

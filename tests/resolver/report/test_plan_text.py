@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from stackfix.plan.plan import Plan
+from stackfix.plan.plan import Move, Plan, VariantChange
 from stackfix.report.plan_text import download_words, show_next, show_plan
 from tests.resolver.report import examples
 
@@ -61,6 +61,48 @@ def test_a_move_for_another_packages_sake_names_it() -> None:
     move = replace(examples.PLANNED.moves[0], because=f"SF101: {examples.NO_CODE.message}")
     text = words(shown(replace(examples.PLANNED, moves=(move,))))
     assert "9.10.2.21 SF101 no code for the card: torch 2.7.1" in text
+
+
+@pytest.mark.parametrize(
+    ("moves", "line"),
+    [
+        (
+            [("jax", "0.8.0", "0.8.0", "jax[cuda13]", "jax[cuda12]")],
+            "jax[cuda13] 0.8.0 → jax[cuda12]",
+        ),
+        (
+            [("jax", "0.8.0", "0.9.0", "jax[cuda13]", "jax[cuda12]")],
+            "jax[cuda13] 0.8.0 → jax[cuda12] 0.9.0",
+        ),
+        (
+            [
+                ("cupy-cuda13x", "14.0.0", None, "cupy-cuda13x", "cupy-cuda12x"),
+                ("cupy-cuda12x", None, "13.6.0", "cupy-cuda13x", "cupy-cuda12x"),
+            ],
+            "cupy-cuda13x 14.0.0 → cupy-cuda12x 13.6.0",
+        ),
+        (
+            [("nvidia-cudnn-cu12", "9.10.2.21", None, "nvidia-cudnn-cu12", "nvidia-cudnn-cu13")],
+            "nvidia-cudnn-cu12 9.10.2.21 → nvidia-cudnn-cu13",
+        ),
+    ],
+)
+def test_a_variant_that_takes_the_place_of_another_is_one_line(
+    moves: list[tuple[str, str | None, str | None, str, str]], line: str
+) -> None:
+    made = tuple(
+        Move(
+            package=package,
+            before=before,
+            after=after,
+            because="SF201: too old",
+            variant=VariantChange(before=old, after=new),
+        )
+        for package, before, after, old, new in moves
+    )
+    text = shown(replace(examples.PLANNED, moves=made)).partition("Moves together")[2]
+    assert f" {line} SF201: too old " in words(text)
+    assert text.count("SF201") == 1
 
 
 def test_a_fault_shows_its_first_source_and_how_many_more_there_are() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stackfix.plan.plan import Plan
+from stackfix.plan.plan import Move, Plan, VariantChange
 from stackfix.report.saved import load_plan, save_plan
 from stackfix_lockfiles.errors import InputError
 from tests.resolver.report.examples import IMPOSSIBLE, NEW, PLANNED
@@ -32,6 +32,21 @@ def test_a_saved_plan_comes_back(plan: Plan, tmp_path: Path) -> None:
     assert ("torch", "2.7.1", "2.8.0") in saved.moves
     assert saved.diff == plan.diff
     assert (tmp_path / "plan/changes.diff").read_text() == plan.diff
+
+
+def test_a_saved_exchange_of_variants_comes_back_as_it_reads(plan: Plan, tmp_path: Path) -> None:
+    variant = VariantChange(before="jax[cuda13]", after="jax[cuda12]")
+    named = VariantChange(before="cupy-cuda13x", after="cupy-cuda12x")
+    moves = (
+        Move(package="jax", before="0.8.0", after="0.8.0", because="…", variant=variant),
+        Move(package="cupy-cuda13x", before="14.0.0", after=None, because="…", variant=named),
+        Move(package="cupy-cuda12x", before=None, after="13.6.0", because="…", variant=named),
+    )
+    save_plan(replace(plan, moves=moves), tmp_path / "plan")
+    assert load_plan(tmp_path / "plan").moves == (
+        ("jax[cuda13]", "0.8.0", "jax[cuda12]"),
+        ("cupy-cuda13x", "14.0.0", "cupy-cuda12x 13.6.0"),
+    )
 
 
 def test_an_impossible_plan_can_be_saved_too(tmp_path: Path) -> None:

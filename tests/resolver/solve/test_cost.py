@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from packaging.version import Version
 
-from stackfix.solve.cost import FREE, cost, plus
+from stackfix.solve.cost import FREE, Cost, cost, plus
 
 
 def price(
@@ -23,6 +23,14 @@ def test_moves_are_tried_from_another_index_to_another_major() -> None:
     prices = [price(version, distance=i) for i, version in enumerate(moves)]
     assert prices == sorted(prices)
     assert len(set(prices)) == len(prices)
+
+
+def test_a_variant_is_more_than_another_index_and_less_than_a_patch() -> None:
+    assert price("2.7.1+cu128") < Cost(variant=1) < Cost(variant=2) < price("2.7.2")
+
+
+def test_a_library_in_another_cuda_major_comes_before_any_move_of_a_framework() -> None:
+    assert FREE < Cost(library=1) < Cost(library=5) < price("2.7.1+cu128")
 
 
 def test_up_comes_before_down_however_far() -> None:
