@@ -50,8 +50,7 @@ def complete(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Sol
 
 def combine(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solution | Conflict:
     """Like `complete`, but what comes out is not judged yet."""
-    # "===": a public version must not stand for the same version of another index.
-    pins = [Demand(name, SpecifierSet(f"==={version}"), PLAN) for name, version in chosen.items()]
+    pins = _pins(world, chosen)
     resolver: Resolver[Demand, Candidate, str] = Resolver(
         StackProvider(world, domain), BaseReporter()
     )
@@ -74,6 +73,21 @@ def combine(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solu
     because = reasons(world, domain, versions, asked)
     stacks = tuple(_stack(world, domain, site, versions) for site in world.sites)
     return Solution(versions=versions, because=because, stacks=stacks)
+
+
+def _pins(world: World, chosen: Mapping[str, Version]) -> list[Demand]:
+    """The chosen versions as demands, on the package and on its extras that the project asks for.
+
+    An extra that was left free would be tried at every version, to fail at each because the
+    package itself has one.
+    """
+    keys = [(name, name) for name in chosen]
+    keys += ((root.key, root.name) for root in world.roots if root.name in chosen)
+    return [
+        # "===": a public version must not stand for the same version of another index.
+        Demand(key, SpecifierSet(f"==={chosen[name]}"), PLAN)
+        for key, name in dict.fromkeys(keys)
+    ]
 
 
 def _faults(world: World, stacks: tuple[Stack, ...]) -> list[Finding]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import FIXTURES, recorded_index
+from tests.registry.facts import FactsIndex
 from tests.registry.server import Index
+from tests.resolver.making import graph
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +22,19 @@ def shared_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         pytest.MonkeyPatch.context() as environment,
         recorded_index(tmp_path_factory.mktemp("index"), environment) as running,
     ):
+        yield running
+
+
+@pytest.fixture(scope="module")
+def facts_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """The index made of the facts, for a whole file."""
+    with (
+        pytest.MonkeyPatch.context() as environment,
+        recorded_index(
+            tmp_path_factory.mktemp("index"), environment, served=FactsIndex(graph())
+        ) as running,
+    ):
+        environment.setenv("UV_PYTHON", sys.executable)
         yield running
 
 

@@ -43,9 +43,18 @@ def test_torch_with_cuda_13_beside_jax_with_cuda_12(tmp_path: Path) -> None:
     plan = plan_for(project, "H100@580.82.07")
     assert {f.code for f in errors(plan.findings)} == {"SF302"}
     assert plan.status is Status.PLANNED
+    assert "torch" not in moved(plan)
+    assert {edit.new for edit in plan.edits} == {"jax[cuda13]==0.7.2"}
+    assert moved(plan)["nvidia-cudnn-cu12"] is None
+    assert holds(project, plan, "H100@580.82.07")
+
+
+def test_jax_that_is_kept_takes_torch_down_to_its_cuda(tmp_path: Path) -> None:
+    project = locked(tmp_path / "p", "torch==2.12.0", "jax[cuda12]==0.7.2")
+    plan = plan_for(project, "H100@580.82.07", keep=("jax",))
     assert moved(plan)["torch"] == "2.10.0"
     assert moved(plan)["nvidia-cudnn-cu13"] is None
-    assert holds(project, plan, "H100@580.82.07")
+    assert holds(project, plan, "H100@580.82.07", keep=("jax",))
 
 
 def test_one_plan_for_a_fleet_of_new_and_old_cards(tmp_path: Path) -> None:

@@ -6,9 +6,8 @@ TensorFlow lock without a recording of all that surrounds them.
 
 from __future__ import annotations
 
-import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,6 @@ from stackfix.plan.sites import ground
 from stackfix.rules.judge import errors
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.uv import Uv
-from tests.conftest import recorded_index
-from tests.registry.facts import FactsIndex
 from tests.registry.server import Index
 from tests.resolver.making import graph
 from tests.resolver.plan.mirrored import on_index, plan_on
@@ -30,18 +27,6 @@ from tests.resolver.plan.planning import project_of
 
 ROWS = tomllib.loads((Path(__file__).parent / "stacks.toml").read_text(encoding="utf-8"))["case"]
 SHOWN = [row for row in ROWS if "reason" not in row]
-
-
-@pytest.fixture(scope="module")
-def facts_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    with (
-        pytest.MonkeyPatch.context() as environment,
-        recorded_index(
-            tmp_path_factory.mktemp("index"), environment, served=FactsIndex(graph())
-        ) as running,
-    ):
-        environment.setenv("UV_PYTHON", sys.executable)
-        yield running
 
 
 @pytest.mark.parametrize("row", SHOWN, ids=[row["id"] for row in SHOWN])
