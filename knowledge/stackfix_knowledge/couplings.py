@@ -17,6 +17,7 @@ __all__ = [
     "Collision",
     "Coupling",
     "CouplingTable",
+    "CudaCheck",
     "Relation",
     "RuntimeCheck",
     "parse_couplings",
@@ -119,8 +120,35 @@ class RuntimeCheck:
     evidence: tuple[Evidence, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CudaCheck:
+    """A package that compares its CUDA with another's when it is imported, and refuses to load."""
+
+    package: str
+    versions: SpecifierSet
+    beside: str
+    """The other package."""
+    minor: bool
+    """Whether the minor counts too, not the major alone."""
+    effect: str
+    """What happens otherwise."""
+    evidence: tuple[Evidence, ...]
+
+    def met(self, own: Version, other: Version) -> bool:
+        """Whether a build with CUDA `own` loads beside one with `other`."""
+        if not self.minor:
+            return own.major == other.major
+        return _told_apart(own) == _told_apart(other)
+
+
+def _told_apart(cuda: Version) -> tuple[int, int]:
+    """A toolkit as measuring tells it: by the first one that writes its version of PTX."""
+    found = (cuda.major, cuda.minor)
+    return (12, 5) if found == (12, 6) else found
+
+
 class CouplingTable:
-    """All couplings, collisions and run-time checks."""
+    """All couplings, collisions, run-time checks and checks of CUDA."""
 
     def __init__(
         self,
@@ -128,21 +156,24 @@ class CouplingTable:
         couplings: Iterable[Coupling] = (),
         collisions: Iterable[Collision] = (),
         checks: Iterable[RuntimeCheck] = (),
+        cuda: Iterable[CudaCheck] = (),
     ) -> None:
         self.couplings = tuple(couplings)
         self.collisions = tuple(collisions)
         self.checks = tuple(checks)
+        self.cuda = tuple(cuda)
 
     @classmethod
     def load(cls, extra: Iterable[Coupling] = ()) -> CouplingTable:
         """The shipped table, with `extra` couplings (a project's own) added."""
         file = read_facts("couplings.toml")
-        file.only("sources", "coupling", "collision", "runtime-check")
+        file.only("sources", "coupling", "collision", "runtime-check", "cuda-check")
         sources = file.sources()
         return cls(
             couplings=(*parse_couplings(file, "coupling"), *extra),
             collisions=[c for e in file.entries("collision") for c in _collisions(e, sources)],
             checks=[_check(entry, sources) for entry in file.entries("runtime-check")],
+            cuda=[_cuda_check(entry, sources) for entry in file.entries("cuda-check")],
         )
 
     def of(self, package: str) -> tuple[Coupling, ...]:
@@ -160,6 +191,14 @@ class CouplingTable:
     def checks_of(self, package: str) -> tuple[RuntimeCheck, ...]:
         """What this package checks when it runs."""
         return tuple(check for check in self.checks if check.package == package)
+
+    def cuda_checks_of(self, package: str, version: Version) -> tuple[CudaCheck, ...]:
+        """With whose CUDA this version of a package compares its own."""
+        return tuple(
+            check
+            for check in self.cuda
+            if check.package == package and check.versions.contains(version, prereleases=True)
+        )
 
 
 def parse_couplings(file: Entry, key: str) -> Iterator[Coupling]:
@@ -225,5 +264,20 @@ def _check(entry: Entry, sources: Sources) -> RuntimeCheck:
         library=entry.text("library"),
         effect=entry.text("effect"),
         escape=entry.optional_text("escape"),
+        evidence=entry.evidence(sources),
+    )
+
+
+def _cuda_check(entry: Entry, sources: Sources) -> CudaCheck:
+    entry.only("package", "versions", "beside", "compares", "effect", "source")
+    compares = entry.text("compares")
+    if compares not in ("major", "minor"):
+        raise entry.fault("compares", '"major" or "minor"')
+    return CudaCheck(
+        package=entry.text("package"),
+        versions=entry.specifiers("versions"),
+        beside=entry.text("beside"),
+        minor=compares == "minor",
+        effect=entry.text("effect"),
         evidence=entry.evidence(sources),
     )

@@ -11,7 +11,13 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix_knowledge.advisories import Advisory, AdvisoryTable
-from stackfix_knowledge.couplings import Collision, Coupling, CouplingTable, RuntimeCheck
+from stackfix_knowledge.couplings import (
+    Collision,
+    Coupling,
+    CouplingTable,
+    CudaCheck,
+    RuntimeCheck,
+)
 from stackfix_knowledge.cuda import CudaTable
 from stackfix_knowledge.gpus import GpuTable
 from stackfix_knowledge.indexes import IndexTable
@@ -131,6 +137,10 @@ class Graph:
     def runtime_checks(self, name: str) -> tuple[RuntimeCheck, ...]:
         """Libraries whose version this package checks when it runs."""
         return self._couplings.checks_of(name)
+
+    def cuda_checks(self, name: str, version: Version) -> tuple[CudaCheck, ...]:
+        """With whose CUDA this release of a package compares its own when it is imported."""
+        return self._couplings.cuda_checks_of(name, version)
 
     def collisions(self, name: str) -> tuple[Collision, ...]:
         """Packages that install a file which this package installs too, each seen from it."""

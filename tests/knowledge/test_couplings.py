@@ -149,3 +149,23 @@ def test_every_coupling_and_collision_has_evidence(table: CouplingTable) -> None
     assert all(coupling.evidence for coupling in table.couplings)
     assert all(collision.evidence for collision in table.collisions)
     assert all(check.evidence for check in table.checks)
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "own", "torch", "loads"),
+    [
+        ("torchaudio", "2.0.2", "11.7", "11.8", False),
+        ("torchaudio", "2.11.0", "13.0", "13.2", False),
+        ("torchaudio", "2.11.1", "13.2", "13.0", True),
+        ("torchaudio", "2.7.1", "12.5", "12.6", True),  # measuring does not tell them apart
+        ("torchvision", "0.15.2", "11.7", "11.8", False),
+        ("torchvision", "0.22.1", "12.6", "12.8", True),
+        ("torchvision", "0.24.1", "12.8", "13.0", False),
+    ],
+)
+def test_torchvision_and_torchaudio_compare_their_cuda_with_torchs(
+    table: CouplingTable, package: str, version: str, own: str, torch: str, loads: bool
+) -> None:
+    (check,) = table.cuda_checks_of(package, Version(version))
+    assert check.beside == "torch"
+    assert check.met(Version(own), Version(torch)) is loads

@@ -14,7 +14,7 @@ from stackfix.rules.sf201_driver_for_cuda import DriverForCuda
 from stackfix.rules.sf202_driver_for_card import DriverForCard
 from stackfix.rules.sf301_older_runtime import OlderRuntime
 from stackfix.rules.sf302_same_file import SameFile
-from stackfix.rules.sf303_coupling import UnstatedCoupling
+from stackfix.rules.sf303_coupling import OtherCuda, UnstatedCoupling
 from stackfix.rules.sf401_known_bug import KnownBug, KnownBugTogether
 from stackfix.rules.sf500_not_judged import NotJudged
 from stackfix.rules.sf501_no_wheel import NoWheel
@@ -50,6 +50,7 @@ STACK_RULES: tuple[StackRule, ...] = (
     OlderRuntime(),
     SameFile(),
     UnstatedCoupling(),
+    OtherCuda(),
     KnownBugTogether(),
     AssemblerOfTriton(),
     AssemblerForDriver(),

@@ -1,12 +1,14 @@
 """SF303: a coupling that metadata does not state.
 
 What: two packages only work together in certain pairs, and their metadata does not say so:
-torchcodec and torch, nvJitLink and cuSPARSE, a plugin and its framework.
+torchcodec and torch, nvJitLink and cuSPARSE, a plugin and its framework. Or both were built for
+different CUDAs, which torchvision and torchaudio compare with that of torch.
 
-Why: the resolver is free to pair them wrongly; the import then fails with an undefined symbol or a
-missing library.
+Why: the resolver is free to pair them wrongly, and so is a project that takes torch alone from an
+index of PyTorch's. The import then fails with an undefined symbol, a missing library or an error.
 
-Evidence: documented (the project's own table) or measured (the symbols and sonames of both).
+Evidence: documented (the project's own table) or measured (the symbols and sonames of both, the
+code that compares).
 
 Fix: versions that belong together (`stackfix plan`).
 
@@ -60,3 +62,30 @@ class UnstatedCoupling:
             message=f"nobody wrote down whether {piece.title} goes with {other.title}",
             evidence=coupling.evidence,
         )
+
+
+class OtherCuda:
+    """Builds for different CUDAs, which one of the two compares."""
+
+    code = UnstatedCoupling.code
+    title = UnstatedCoupling.title
+
+    def judge(self, stack: Stack, target: Target, graph: Graph) -> Iterator[Finding]:
+        for piece in stack:
+            for check in graph.cuda_checks(piece.name, piece.version):
+                other = stack.get(check.beside)
+                own = piece.wheel.cuda if piece.wheel else None
+                theirs = other.wheel.cuda if other and other.wheel else None
+                if other is None or own is None or theirs is None or check.met(own, theirs):
+                    continue
+                yield Finding(
+                    code=self.code,
+                    severity=Severity.ERROR,
+                    package=piece.name,
+                    version=str(piece.version),
+                    target=target,
+                    message=f"{piece.title} is built with CUDA {own} and {other.title} with CUDA "
+                    f"{theirs}: {check.effect}",
+                    evidence=check.evidence,
+                    fix=f"take both from one index ({piece.name} and {other.name})",
+                )

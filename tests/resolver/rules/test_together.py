@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from packaging.version import Version
 
@@ -69,6 +71,29 @@ def test_cublas_of_two_majors_live_side_by_side() -> None:
 def test_torchcodec_belongs_to_one_torch(torchcodec: str, torch: str, fits: bool) -> None:
     made = stack(piece("torchcodec", torchcodec, wheel()), piece("torch", torch, wheel()))
     assert ("SF303" in codes(made)) is not fits
+
+
+def test_torchaudio_wants_the_very_cuda_of_torch() -> None:
+    audio = piece("torchaudio", "2.0.2", wheel(cuda="11.7"))
+    assert "SF303" in codes(stack(piece("torch", "2.0.1", wheel(cuda="11.8")), audio), "A100")
+    assert "SF303" not in codes(stack(piece("torch", "2.0.1", wheel(cuda="11.7")), audio), "A100")
+    processor = stack(piece("torch", "2.0.1", wheel(cuda=None)), audio)
+    assert "SF303" not in codes(processor, "A100")
+
+
+@pytest.mark.parametrize("package", ["torchvision", "torchaudio"])
+def test_no_pair_of_the_default_index_differs_in_cuda(package: str) -> None:
+    for release in graph().releases(package):
+        for one in release.wheels if release.index is None else ():
+            for line in one.requires or ():
+                if not (pin := re.match(r"torch ?\(?==([\w.]+)", line)):
+                    continue
+                torch = graph().release("torch", pin[1])
+                theirs = torch.wheel(one.platform) if torch else None
+                if not one.cuda or not theirs or not theirs.cuda:
+                    continue
+                for check in graph().cuda_checks(package, release.version):
+                    assert check.met(one.cuda, theirs.cuda), (release.version, one.platform)
 
 
 def test_an_older_cudnn_in_a_fork_that_no_target_installs_is_left_over() -> None:
