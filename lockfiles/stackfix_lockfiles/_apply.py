@@ -92,7 +92,10 @@ def _applied(
     if end and changed.endswith(plain[plain.rfind("\n", 0, -1) + 1 :]):
         changed = changed[:-1]
     changed = mark + (changed.replace("\n", "\r\n") if windows else changed)
-    if loads(changed, "the result") != wanted:
+    after = loads(changed, "the result")
+    if edit.new is None:  # a table left empty goes; whether its header stays says nothing
+        wanted, after = (_pruned(values, edit.keys) for values in (wanted, after))
+    if after != wanted:
         raise ValueError("the result would not say what was meant")
     return changed, document
 
@@ -147,7 +150,11 @@ def _requirement(document: Document, before: Values, edit: Edit) -> tuple[str, s
     return old.as_string(), new.as_string()
 
 
-def _index(document: Document, _: Values, edit: Edit) -> None:
+def _index(document: Document, before: Values, edit: Edit) -> None:
+    if edit.new is None:
+        place = _document.find(document, edit.keys)
+        _document.remove(document, place, _position_of(_array(before, edit.keys), edit))
+        return
     new = str(edit.new)
     place, parent = (_document.find(document, keys) for keys in (edit.keys, edit.keys[:-1]))
     if place is not None and isinstance(place.item, Array):
@@ -161,7 +168,11 @@ def _index(document: Document, _: Values, edit: Edit) -> None:
 def _source(document: Document, before: Values, edit: Edit) -> None:
     new, package = str(edit.new), str(edit.package)
     place = _document.find(document, (*edit.keys, package))
-    if place is None:
+    if edit.new is None:
+        present = _table(before, edit.keys)[package]
+        several = isinstance(present, list)
+        _document.remove(document, place, _position_of(present, edit) if several else None)
+    elif place is None:
         _document.add_key(document, edit.keys, package, new)
     elif edit.old is None:
         _beside(document, place, new)
@@ -200,6 +211,27 @@ def _instead(place: _document.Place, present: Any, edit: Edit) -> None:
         place.item[present.index(old)] = tomlkit.value(new)
 
 
+def _position_of(tables: list[Any], edit: Edit) -> int:
+    """Return where the table that an edit takes out is among several."""
+    old = _value(str(edit.old))
+    found = [position for position, table in enumerate(tables) if table == old]
+    if not found:
+        raise _Gone(f"expected {edit.old!r}, which is not there: the file changed since")
+    return min(found, key=lambda position: abs(position - (edit.index or 0)))
+
+
+def _pruned(values: Values, keys: tuple[str, ...]) -> Values:
+    """The values without what is empty at these keys and above."""
+    pruned = copy.deepcopy(values)
+    for depth in range(len(keys), 0, -1):
+        parent: Any = pruned
+        for key in keys[: depth - 1]:
+            parent = parent.get(key, {})
+        if isinstance(parent, dict) and parent.get(keys[depth - 1]) in ({}, []):
+            del parent[keys[depth - 1]]
+    return pruned
+
+
 def _value(text: str) -> Any:
     return loads(f"value = {text}", "the edit")["value"]
 
@@ -227,12 +259,23 @@ def _expect_requirement(values: Values, edit: Edit) -> None:
 
 def _expect_index(values: Values, edit: Edit) -> None:
     table = _table(values, edit.keys[:-1])
+    if edit.new is None:
+        present = _array(values, edit.keys)
+        del present[_position_of(present, edit)]
+        return
     table.setdefault(edit.keys[-1], []).append(_value(str(edit.new)))
 
 
 def _expect_source(values: Values, edit: Edit) -> None:
     table, package = _table(values, edit.keys), str(edit.package)
-    new, present = _value(str(edit.new)), table.get(package)
+    present = table.get(package)
+    if edit.new is None:
+        several = present if isinstance(present, list) else [present]
+        del several[_position_of(several, edit)]
+        if present is not several or not several:
+            del table[package]
+        return
+    new = _value(edit.new)
     several = present if isinstance(present, list) else [present]
     if edit.old is None:
         table[package] = new if present is None else [*several, new]

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import tomlkit
 from tomlkit import TOMLDocument
-from tomlkit.items import AoT, InlineTable, Item, Key, Table, Whitespace
+from tomlkit.items import AoT, Array, InlineTable, Item, Key, Table, Whitespace
 
 from stackfix_lockfiles import _inline
 
-__all__ = ["Body", "Place", "add_key", "add_table", "find", "refill", "replace"]
+__all__ = ["Body", "Place", "add_key", "add_table", "find", "refill", "remove", "replace"]
 
 Keys = tuple[str, ...]
 Body = list[tuple[Key | None, Item]]
@@ -133,6 +133,61 @@ def refill(body: Body, entries: str) -> None:
             kept.append((key, new.pop(key.key)))
             _take_trivia(kept[-1][1], item)
     body[:] = [*kept, *((tomlkit.key(name), item) for name, item in new.items()), *introduction]
+
+
+def remove(document: TOMLDocument, place: Place | None, position: int | None = None) -> None:
+    """Take out what is at a place, or one of several tables there; then all that this leaves empty.
+
+    Blank lines and comments behind it, which introduce what comes next, stay.
+    """
+    if place is None:
+        raise LookupError("nothing to remove")
+    item = place.item
+    if position is not None and isinstance(item, AoT) and len(item.body) > 1:
+        _hand_over(document, item.body[position])
+        del item.body[position]
+        return
+    if position is not None and isinstance(item, Array) and len(item) > 1:
+        del item[position]
+        return
+    _hand_over(document, item)
+    parent = find(document, place.path[:-1]) if len(place.path) > 1 else None
+    if parent is not None and isinstance(parent.item, InlineTable):
+        parent.item.remove(place.path[-1])
+        empty = not parent.item
+        body = parent.item.value.body
+        keyed = [at for at, (key, _) in enumerate(body) if key is not None]
+        if keyed:  # the comma beside it, and one of two spaces
+            del body[keyed[-1] + 1 : -1]
+            del body[1 : keyed[0]]
+    else:
+        place.holder[:] = [entry for entry in place.holder if entry[1] is not item]
+        empty = parent is not None and not any(key for key, _ in place.holder)
+    if parent is not None and empty and len(parent.path) > 2:  # of tool.uv on, all is uv's
+        remove(document, parent)
+
+
+def _hand_over(document: TOMLDocument, item: Item) -> None:
+    """Give the section above an item what introduces the section below it.
+
+    That takes the place of the blank lines above the item.
+    """
+    sections = list(_sections(item))
+    if not sections:
+        return
+    introduction = _cut(sections[-1].value.body)
+    above = _above(document, item)
+    start, end = _own(above)
+    blank = end
+    while blank > start and isinstance(above[blank - 1][1], Whitespace):
+        blank -= 1
+    tables = (below for key, below in document.body if key is not None and not key.is_dotted())
+    last = [section for table in tables for section in _sections(table)][-1]
+    if last is sections[-1] or (introduction and isinstance(introduction[0][1], Whitespace)):
+        start = blank
+    else:
+        start = end
+    above[start:end] = introduction
 
 
 def _take_trivia(item: Item, old: Item) -> None:
