@@ -100,6 +100,13 @@ class IndexTable:
         """The address of an index, as uv wants it."""
         return f"{self._url}{index}"
 
+    def name_of(self, url: str) -> str | None:
+        """The name of the index at an address, "cpu" among them; None: it is none of these."""
+        base, _, name = url.rstrip("/").rpartition("/")
+        if f"{base}/" != self._url:
+            return None
+        return name if name in {*self.names(), _CPU} else None
+
     def builds_of(self, torch: Version) -> tuple[IndexBuild, ...]:
         """The confirmed builds of that version of torch; its local part does not count."""
         public = Version(torch.public)

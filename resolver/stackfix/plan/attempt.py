@@ -18,6 +18,8 @@ from stackfix.rules.judge import errors
 from stackfix.solve.resolve import Solution
 from stackfix.solve.search import Found
 from stackfix.solve.world import World
+from stackfix.stack import Piece
+from stackfix_knowledge.indexes import IndexTable
 from stackfix_knowledge.packages import Role
 from stackfix_knowledge.release import Release
 from stackfix_lockfiles.edits import Edit, apply_edits
@@ -75,7 +77,7 @@ def attempt(case: Case, found: Found) -> Attempt | Rejected:
     lock = Lock.parse(relocked.lock, name="the new uv.lock")
     after = ground(lock, request)
     remaining = case.kept(after.findings(request.graph))
-    strayed = _strayed(after, settled)
+    strayed = _strayed(after, settled, world)
     if strayed:
         return Rejected(chosen=found.chosen, reason=f"uv locked {strayed}")
     if faults := errors(remaining):
@@ -167,11 +169,29 @@ def _unread(release: Release) -> bool:
     return all(wheel.requires is None for wheel in release.wheels)
 
 
-def _strayed(after: Ground, versions: Mapping[str, Version]) -> str | None:
-    """A package that uv locked at another version than the solution's, on some site."""
+def _strayed(after: Ground, versions: Mapping[str, Version], world: World) -> str | None:
+    """A package that uv locked at another version than the solution's, or from another index."""
     for stack in after.stacks:
         for piece in stack:
             wanted = versions.get(piece.name)
-            if wanted is not None and Version(piece.version.public) != Version(wanted.public):
+            if wanted is None:
+                continue
+            if Version(piece.version.public) != Version(wanted.public):
                 return f"{piece.title} instead of {wanted.public}"
+            moved = world.locked.get(piece.name) != wanted
+            if (
+                moved
+                and piece.name in IndexTable.PACKAGES
+                and _lives_elsewhere(piece, wanted, world)
+            ):
+                where = piece.locked.source.index if piece.locked else None
+                return f"{piece.title} of {where} instead of {wanted}"
     return None
+
+
+def _lives_elsewhere(piece: Piece, wanted: Version, world: World) -> bool:
+    """Whether a package of PyTorch's comes from another of the known indexes than it should."""
+    table = world.graph.indexes
+    index = piece.locked.source.index if piece.locked else None
+    home = table.name_of(index) if index is not None else None
+    return home != (wanted.local if wanted.local in table.names() else None)

@@ -12,7 +12,7 @@ from packaging.version import Version
 from stackfix.plan.request import Request
 from stackfix.plan.scope import chosen_groups
 from stackfix.plan.sites import Ground, lowest_python
-from stackfix.solve.world import Demand, World
+from stackfix.solve.world import HERE, Demand, Homes, World
 from stackfix.stack import Piece
 from stackfix_knowledge.packages import Role
 from stackfix_lockfiles.lock import Lock, SourceKind
@@ -79,7 +79,7 @@ def world(
     *,
     overrides: bool = True,
     relaxed: frozenset[str] = frozenset(),
-    indexes: frozenset[str] = frozenset(),
+    homes: Homes = HERE,
 ) -> World:
     """The world to solve in: the project's demands, those of packages that stay, and holds.
 
@@ -100,7 +100,7 @@ def world(
         python=lowest_python(ground.lock.requires_python),
         required=_required(request, ground),
         relaxed=relaxed,
-        indexes=indexes,
+        homes=homes,
     )
 
 

@@ -11,6 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix.plan.exchanging import as_exchanged
+from stackfix.plan.rehoming import Rehoming
 from stackfix.plan.scope import EVERYWHERE, Scope
 from stackfix.plan.specifier import admitting, bound_below
 from stackfix.solve.domain import Domain
@@ -18,7 +19,6 @@ from stackfix.solve.upgrade import relapse
 from stackfix.solve.world import World
 from stackfix_lockfiles import edits as editing
 from stackfix_lockfiles.edits import Edit
-from stackfix_lockfiles.lock import ConflictItem
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.requirement import DeclaredRequirement
 
@@ -63,7 +63,7 @@ def edits_for(
         if not _written(project, name, where):
             edits += _named(project, f"{name}<{bound_below(bound.below)}", where, bound.why)
     edits += _without_overrides(project, world, versions)
-    edits += _indexed(project, world, versions, where)
+    edits += _rehomed(project, world, versions, where)
     edits += _overridden(project, world, versions)
     return tuple(_joined((*respelled, *edits)))
 
@@ -158,47 +158,21 @@ def _without_overrides(
             yield from editing.remove_override(project, name, why=why)
 
 
-def _indexed(
+def _rehomed(
     project: Project, world: World, versions: Mapping[str, Version], where: Scope
 ) -> Iterator[Edit]:
-    """The index and sources for packages that the solution takes from one of PyTorch's indexes.
+    """Sources and indexes for packages that the solution takes from elsewhere than the lock.
 
     A source does nothing for a package that is only a dependency of another: such a one also gets
     a constraint, which makes the project name it.
     """
-    names = world.graph.indexes.names()
-    added: set[str] = set()
-    for name, version in versions.items():
-        index = version.local
-        locked = world.locked.get(name)
-        if index not in names or (locked is not None and locked.local == index):
-            continue
-        label = f"pytorch-{index}"
-        url = world.graph.indexes.url(index)
-        known = next(
-            (i.name for i in project.source_indexes if i.url.rstrip("/") == url and i.name), None
-        )
-        why = f"{name} {version} comes from this index"
-        if known is None and label not in added:
-            added.add(label)
-            yield editing.add_index(project, label, url, why=why)
-        for item in where.chosen or (None,):
-            yield _source(project, name, known or label, item, why)
-        if not _written(project, name, where):
+    rehoming = Rehoming(project, world, versions, where)
+    yield from rehoming.edits()
+    for name, home in rehoming.moved().items():
+        if home is not None and not _written(project, name, where):
+            version = versions[name]
+            why = f"{name} {version} comes from this index"
             yield from _named(project, f"{name}=={version.public}", where, why)
-
-
-def _source(project: Project, name: str, index: str, item: ConflictItem | None, why: str) -> Edit:
-    """The source for everywhere, or for one extra or group: then in place of its present one."""
-    if item is None:
-        return editing.add_source(project, name, index, why=why)
-    present = (s for s in project.sources if s.package == name)
-    marker = next(
-        (s.marker for s in present if s.extra == item.extra and s.group == item.group), None
-    )
-    return editing.add_source(
-        project, name, index, marker=marker, extra=item.extra, group=item.group, why=why
-    )
 
 
 def _overridden(project: Project, world: World, versions: Mapping[str, Version]) -> Iterator[Edit]:

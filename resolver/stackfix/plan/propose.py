@@ -11,6 +11,7 @@ from stackfix.plan.attempt import Attempt, Rejected, attempt
 from stackfix.plan.case import Case
 from stackfix.plan.declared import world
 from stackfix.plan.exchanging import as_exchanged, worlds
+from stackfix.plan.homes import homes
 from stackfix.plan.ignored import ignored
 from stackfix.plan.lifting import lifts
 from stackfix.plan.limits import Limits, dependents, limits
@@ -23,7 +24,7 @@ from stackfix.plan.why import answers
 from stackfix.rules.judge import errors
 from stackfix.solve.joint import Joint
 from stackfix.solve.search import Failure, Found
-from stackfix.solve.world import World
+from stackfix.solve.world import HERE, World
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.relock import IndexUnreachable
 
@@ -116,7 +117,7 @@ def _move(case: Case, found: Limits) -> Plan:
             try:
                 result = attempt(case, combination)
             except IndexUnreachable as unreachable:
-                if not scene.indexes:
+                if scene.homes == HERE:
                     raise
                 refused.append(Rejected(chosen=combination.chosen, reason=str(unreachable)))
                 break
@@ -144,16 +145,16 @@ def _next(case: Case, made: Attempt, found: Limits) -> NextStep | None:
 def _scenes(case: Case, found: Limits) -> Iterator[World]:
     """The worlds to search, one after another: as the project is, then with more set aside."""
     request = case.request
-    names = frozenset(request.graph.indexes.names())
     same = request.strategy == Strategy.SAME_INDEX
+    all_homes = HERE if same else homes(request, case.before.lock)
     # A project that takes its torch from PyTorch's indexes may change between them at once.
-    at_home = names if not same and _on_indexes(case, names) else frozenset()
-    first = world(request, case.before, found.demands, indexes=at_home)
+    at_home = all_homes if _on_indexes(case) else HERE
+    first = world(request, case.before, found.demands, homes=at_home)
     yield first
     if any(request.graph.packages.get(name) for name in first.overrides):
-        yield world(request, case.before, found.demands, overrides=False, indexes=at_home)
-    if not same and not at_home:
-        yield world(request, case.before, found.demands, overrides=False, indexes=names)
+        yield world(request, case.before, found.demands, overrides=False, homes=at_home)
+    if at_home != all_homes:
+        yield world(request, case.before, found.demands, overrides=False, homes=all_homes)
     if request.allow_override:
         packages = request.graph.packages
         for libraries in OVERRIDABLE:
@@ -161,9 +162,9 @@ def _scenes(case: Case, found: Limits) -> Iterator[World]:
             yield world(request, case.before, found.demands, overrides=False, relaxed=relaxed)
 
 
-def _on_indexes(case: Case, names: frozenset[str]) -> bool:
+def _on_indexes(case: Case) -> bool:
     """Whether some site takes a package from one of PyTorch's indexes, the CPU one included."""
-    known = {*names, "cpu"}
+    known = {*case.request.graph.indexes.names(), "cpu"}
     return any(piece.version.local in known for stack in case.before.stacks for piece in stack)
 
 

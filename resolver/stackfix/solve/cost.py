@@ -37,6 +37,8 @@ class Cost(NamedTuple):
     down: int = 0
     distance: int = 0
     """How many known releases lie between, which orders moves of the same kind."""
+    added: int = 0
+    """The project does not name that index yet."""
 
 
 FREE = Cost()
@@ -47,11 +49,19 @@ def plus(left: Cost, right: Cost) -> Cost:
     return Cost(*(a + b for a, b in zip(left, right, strict=True)))
 
 
-def cost(before: Version, after: Version, *, known: bool, same_index: bool, distance: int) -> Cost:
+def cost(
+    before: Version,
+    after: Version,
+    *,
+    known: bool,
+    same_index: bool,
+    new_index: bool = False,
+    distance: int,
+) -> Cost:
     """The cost of moving one package from `before` to `after`.
 
     `distance` is the number of releases between both; `known` whether the release's code was
-    measured or documented.
+    measured or documented; `new_index` whether the project would have to name its index first.
     """
     old, new = (*before.release, 0, 0, 0), (*after.release, 0, 0, 0)
     moved = old[:4] != new[:4] or Version(before.public) != Version(after.public)
@@ -63,4 +73,5 @@ def cost(before: Version, after: Version, *, known: bool, same_index: bool, dist
         source=int(not same_index),
         down=int(Version(after.public) < Version(before.public)),
         distance=distance,
+        added=int(new_index),
     )

@@ -116,7 +116,15 @@ class Domain:
         refused = self._refused.setdefault(name, {})
         locked = world.locked.get(name)
         start = world.start(name)
-        releases = [r for r in world.graph.releases(name) if self._eligible(r, locked)]
+        releases = []
+        for release in world.graph.releases(name):
+            if not self._eligible(release, locked):
+                continue
+            reason = self._closed(release, locked)
+            if reason is None:
+                releases.append(release)
+            else:
+                refused[release.version] = reason
         if locked is not None and all(r.version != locked for r in releases):
             choice = Choice(version=locked, release=None, cost=Cost(unknown=1))
             yield from self._sorted([choice], refused, name)
@@ -139,6 +147,8 @@ class Domain:
                     release.version,
                     known=self._known(release) or release.version == locked,
                     same_index=release.version.local == start.local,
+                    new_index=release.index not in world.homes.named
+                    and release.version.local != start.local,
                     distance=abs(places[Version(release.version.public)] - places.get(start, 0)),
                 )
             choices.append(Choice(version=release.version, release=release, cost=price))
@@ -177,9 +187,19 @@ class Domain:
             return True
         if release.yanked or release.version.is_prerelease:
             return False
-        if release.index != self._index_of(locked) and release.index not in self._world.indexes:
+        if release.index != self._index_of(locked) and not self._reaches(release):
             return False
         return all(self._runs_on_python(wheel) for wheel in release.wheels)
+
+    def _reaches(self, release: Release) -> bool:
+        """Whether a release of another index than the package's present one may be looked at."""
+        return release.package in IndexTable.PACKAGES and release.index in self._world.homes.open
+
+    def _closed(self, release: Release, locked: Version | None) -> str | None:
+        """Why a release can't be taken from its index; None: it can."""
+        if release.version == locked:
+            return None
+        return self._world.homes.closed.get(release.index)
 
     @staticmethod
     def _index_of(locked: Version | None) -> str | None:

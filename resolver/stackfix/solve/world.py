@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import TypeAlias
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
@@ -21,7 +22,10 @@ from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.packages import Package
 
-__all__ = ["PLAN", "Demand", "Site", "World", "parse_requirement"]
+__all__ = ["HERE", "PLAN", "Demand", "Home", "Homes", "Site", "World", "parse_requirement"]
+
+Home: TypeAlias = str | None
+"""Where a package of PyTorch's comes from: an index of theirs by name, None for the default one."""
 
 PLAN = "this plan"
 """Origin of the demands that the search itself makes."""
@@ -93,6 +97,21 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Homes:
+    """The homes that PyTorch's packages may be taken from, beside where each is."""
+
+    open: frozenset[Home] = frozenset()
+    closed: Mapping[Home, str] = field(default_factory=dict)
+    """Homes that are no choice, each with the reason in words."""
+    named: frozenset[Home] = frozenset({None})
+    """Those that take no new index in the project."""
+
+
+HERE = Homes()
+"""Nothing changes its home."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """Inputs of a solve."""
 
@@ -114,8 +133,7 @@ class World:
     """What the user asked for with `--require`."""
     relaxed: frozenset[str] = frozenset()
     """Libraries whose exact pins may be overridden within their major."""
-    indexes: frozenset[str] = frozenset()
-    """Names of PyTorch indexes whose builds are candidates."""
+    homes: Homes = HERE
     exchange: Exchange | None = None
     """Variants that the project asks for in place of the declared ones; `roots` has them."""
 

@@ -22,6 +22,7 @@ from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
 from stackfix.solve.domain import Domain
 from stackfix.solve.search import Search
+from stackfix.solve.world import HERE, Homes
 from stackfix_lockfiles.errors import InputError
 from tests.resolver.making import graph
 from tests.resolver.plan.test_corpus import CORPUS, FLEET, judged, projects
@@ -63,8 +64,8 @@ def cell(folder: Path, card: str) -> str:
 def moves(request: Request, before: Ground) -> str:
     """The frameworks that would move: on the project's own indexes, else with PyTorch's."""
     demands = limits(before, dependents(before), {}).demands
-    for indexes in scenes():
-        scene = world(request, before, demands, indexes=indexes)
+    for homes in scenes():
+        scene = world(request, before, demands, homes=homes)
         found = next(Search(scene, Domain(scene)).solutions(), None)
         if found is not None:
             moved = [f"{n} {v}" for n, v in found.chosen.items() if scene.locked.get(n) != v]
@@ -72,9 +73,9 @@ def moves(request: Request, before: Ground) -> str:
     return "no plan"
 
 
-def scenes() -> Iterator[frozenset[str]]:
-    yield frozenset()
-    yield frozenset(graph().indexes.names())
+def scenes() -> Iterator[Homes]:
+    yield HERE
+    yield Homes(open=frozenset({None, *graph().indexes.names()}))
 
 
 def named(faults: Iterable[Finding]) -> str:

@@ -39,10 +39,8 @@ def holds(index: Index, project: Path, plan: Plan, card: str, **options: object)
 @pytest.mark.parametrize(
     ("home", "card", "other"),
     [
-        ("cu126", "RTX 5090@580.82.07", "cu128"),
         ("cu128", "P100@570.133.20", "cu126"),
         ("cu128", "GTX 1080 Ti@535.183.01", "cu126"),
-        ("cpu", "RTX 5090@580.82.07", "cu128"),
     ],
 )
 def test_a_project_on_one_index_keeps_its_version_and_changes_index(

@@ -49,3 +49,13 @@ def test_one_major_outweighs_any_number_of_minors() -> None:
             many, cost(Version("1.0"), Version("1.1"), known=True, same_index=True, distance=9)
         )
     assert minor < many < price("3.0.0")
+
+
+def test_of_moves_that_cost_the_same_an_index_that_is_there_comes_before_a_new_one() -> None:
+    def to(after: str, *, new: bool, distance: int = 0) -> Cost:
+        before, to = Version("2.6.0+cu126"), Version(after)
+        return cost(before, to, known=True, same_index=False, new_index=new, distance=distance)
+
+    assert to("2.6.0", new=False) < to("2.6.0+cu124", new=True)
+    assert to("2.6.0+cu124", new=True) < to("2.7.0", new=False, distance=1)
+    assert to("2.7.0+cu128", new=True, distance=1) < to("2.8.0", new=False, distance=2)
