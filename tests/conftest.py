@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,11 @@ from tests.registry.server import Index
 
 FIXTURES = Path(__file__).parent / "fixtures"
 _DEAD = "http://127.0.0.1:9"
+
+# A shell without job control makes what it starts with & ignore Ctrl-C, and so would every program
+# that a test starts in order to interrupt it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager

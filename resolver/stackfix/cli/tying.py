@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import click
 
 from stackfix.cli.asking import graph_of, machine, request_of
 from stackfix.cli.options import Choice
+from stackfix.diagnose.bearing import bearing
 from stackfix.diagnose.tie import tie
 
 if TYPE_CHECKING:
@@ -59,4 +61,5 @@ def _tied(found: Diagnosis, project: Project) -> Tie:
         if package.version is not None:
             locked.setdefault(package.name, []).append(package.version)
     host = machine(graph)
-    return tie(found, ground(lock, request).findings(graph), locked, host.driver)
+    tied = tie(found, ground(lock, request).findings(graph), locked, host.driver)
+    return replace(tied, host=bearing(found, host))

@@ -38,6 +38,8 @@ class Tie:
     codes: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     """What the rules say, one sentence each."""
+    host: tuple[str, ...] = ()
+    """What this host shows that bears on the answer, one sentence each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

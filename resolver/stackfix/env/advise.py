@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from stackfix.env.observe import Observation, observe
 from stackfix.env.variable import Advice, Variable
-from stackfix.host.host import Host
+from stackfix.host.health import fabric_trouble
+from stackfix.host.host import Host, Iommu
 from stackfix.report.wording import listed
 from stackfix.stack import Piece, Stack
 from stackfix.targets.target import Target
@@ -21,9 +22,13 @@ __all__ = ["advise"]
 def advise(stack: Stack, host: Host, targets: Sequence[Target], graph: Graph) -> Advice:
     """What to set for `stack` on `host`, whose kinds of cards are `targets`."""
     found = list(_always(stack))
+    found.extend(_order(host))
     if stack.providers("nccl"):
         found.extend(_interface(host))
+        found.extend(_translated(host))
     notes: list[str] = []
+    if trouble := fabric_trouble(host):
+        notes.append(f"{trouble.text}. {trouble.action}")
     for bug in _bugs(stack, host, targets, graph):
         workaround = bug.advisory.workaround
         if workaround is None or workaround.kind is not WorkaroundKind.ENV:
@@ -62,6 +67,28 @@ def _always(stack: Stack) -> Iterator[Variable]:
         yield Variable(
             name="XLA_PYTHON_CLIENT_MEM_FRACTION", value="0.9", set=True, reasons=(reason,)
         )
+
+
+def _order(host: Host) -> Iterator[Variable]:
+    """Source: CUDA C++ Programming Guide, "CUDA Environment Variables"."""
+    names = sorted({card.name for card in host.visible})
+    if len(names) > 1:
+        reason = (
+            f"{listed(names)}: CUDA counts the fastest first, nvidia-smi by PCI address; this makes"
+            " card 0 the same for both"
+        )
+        yield Variable(name="CUDA_DEVICE_ORDER", value="PCI_BUS_ID", set=True, reasons=(reason,))
+
+
+def _translated(host: Host) -> Iterator[Variable]:
+    """NCCL documentation, "Troubleshooting": PCI access control. NVLink does not pass the IOMMU."""
+    over_pcie = [link for link in host.links if link.nvlinks == 0]
+    if host.system.iommu is Iommu.TRANSLATED and over_pcie:
+        reason = (
+            "the IOMMU translates the cards' transfers over PCIe, on which peer-to-peer may hang;"
+            " iommu=pt on the kernel's command line is the better remedy"
+        )
+        yield Variable(name="NCCL_P2P_DISABLE", value="1", set=False, reasons=(reason,))
 
 
 def _interface(host: Host) -> Iterator[Variable]:

@@ -21,7 +21,10 @@ class Observation:
 
 
 def observe(condition: str, host: Host) -> Observation | None:
-    """What the host tells about a condition, in the words of its advisory; None: no host can."""
+    """What the host tells about a condition, in the words of its advisory.
+
+    None: no host can tell, or this one does not and the workaround has a price: a person chooses.
+    """
     observer = OBSERVERS.get(condition)
     return observer(host) if observer else None
 
@@ -58,8 +61,20 @@ def _no_peers(host: Host) -> Observation:
     return Observation(holds=False, words="all cards reach each other directly")
 
 
-OBSERVERS: Mapping[str, Callable[[Host], Observation]] = {
+def _switches(host: Host) -> Observation | None:
+    """Leaving NVLS out costs bandwidth: only cards that are known to hang on switches are told."""
+    known = [card.nvlinks.switched for card in host.cards if card.nvlinks]
+    if host.system.nvswitches or True in known:
+        return Observation(holds=True, words="the cards hang on NVLink switches")
+    told = bool(host.links) and all(link.nvlinks is not None for link in host.links)
+    if told and host.system.nvswitches == 0:
+        return Observation(holds=False, words="the cards hang on no NVLink switch")
+    return None
+
+
+OBSERVERS: Mapping[str, Callable[[Host], Observation | None]] = {
     "a container without the capability SYS_NICE, or a machine without NUMA": _numa_calls,
     "no peer-to-peer access between the cards": _no_peers,
+    "NVLink switches": _switches,
 }
 """By the words that the advisories use; a test holds them to the shipped ones."""

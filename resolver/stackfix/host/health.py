@@ -12,7 +12,7 @@ from stackfix_knowledge.severity import FactSeverity
 from stackfix_knowledge.signatures import signature_table
 from stackfix_knowledge.xids import XidKind, xid_of
 
-__all__ = ["Trouble", "fabric_trouble", "hardware_xids", "troubles"]
+__all__ = ["Trouble", "fabric_trouble", "hardware_xids", "troubles", "xid_in_words"]
 
 _NOT_READY = "driver_802_not_ready"
 """The family of faults that a fabric which is not set up leads to."""
@@ -52,7 +52,7 @@ def hardware_xids(host: Host) -> tuple[tuple[XidReport, str], ...]:
             xid.kind is XidKind.PROGRAM or xid.severity is FactSeverity.INFO
         )
         if not quiet:
-            found.append((report, _report_in_words(report)))
+            found.append((report, xid_in_words(report)))
     return tuple(found)
 
 
@@ -155,7 +155,8 @@ def _xids(host: Host) -> Iterator[Trouble]:
         yield Trouble(severity=severity, text=words, action=xid.action if xid else None)
 
 
-def _report_in_words(report: XidReport) -> str:
+def xid_in_words(report: XidReport) -> str:
+    """Which number, on which card, how often and when, and what it means."""
     where = f"card {report.card}" if report.card is not None else report.pci
     often = f" {report.count:,} times" if report.count > 1 else ""
     when = f", {_ago(report.ago)}" if report.ago is not None else ""

@@ -72,6 +72,7 @@ def _tie(diagnosis: Diagnosis, text: Callable[[str], str]) -> dict[str, Any] | N
         "sentence": text(diagnosis.tie.sentence),
         "codes": list(diagnosis.tie.codes),
         "findings": list(diagnosis.tie.findings),
+        "host": [text(sentence) for sentence in diagnosis.tie.host],
     }
 
 

@@ -49,6 +49,8 @@ class _Report:
             yield self._item("stack", found.tie.sentence)
             for sentence in found.tie.findings:
                 yield self._item("", sentence)
+            for sentence in found.tie.host:
+                yield self._item("host", sentence)
         for sentence in found.differing:
             yield self._item("nodes", sentence)
         yield from self._remedies()

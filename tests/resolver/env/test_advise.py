@@ -10,7 +10,9 @@ from packaging.version import Version
 from stackfix.env.advise import advise
 from stackfix.env.observe import OBSERVERS
 from stackfix.env.variable import Advice, Variable
-from stackfix.host.host import Host, Interface
+from stackfix.host.fabric import Fabric, FabricState, NvLinks
+from stackfix.host.host import Host, Interface, Iommu
+from stackfix.host.link import Link
 from stackfix.stack import Piece, Stack
 from stackfix.targets.hosts import targets_of_host
 from tests.resolver.making import graph
@@ -141,12 +143,84 @@ def test_cards_that_cannot_reach_each_other_need_them_off_before_cuda_13() -> No
     assert not is_set(cumem("2.27.3", machine(peers=False, driver="580.82.07")))
 
 
+def h100s(
+    *, switched: bool | None = None, nvlinks: int | None = None, nvswitches: int | None = None
+) -> Host:
+    host = machine(2, name="NVIDIA H100 80GB HBM3", capability="9.0")
+    links = None if switched is None else NvLinks(active=18, inactive=0, switched=switched)
+    return replace(
+        host,
+        cards=tuple(replace(card, nvlinks=links) for card in host.cards),
+        links=(Link(one=0, other=1, nvlinks=nvlinks),),
+        system=replace(host.system, nvswitches=nvswitches),
+    )
+
+
+def nvls(version: str, host: Host) -> Variable | None:
+    return named(advice(a_stack(nvidia_nccl_cu12=version), host), "NCCL_NVLS_ENABLE")
+
+
 def test_a_condition_that_no_host_can_tell_leaves_the_choice() -> None:
-    host = machine(8, name="NVIDIA H100 80GB HBM3", capability="9.0")
-    variable = named(advice(a_stack(nvidia_nccl_cu12="2.30.4"), host), "NCCL_NVLS_ENABLE")
+    variable = nvls("2.28.3", h100s(switched=True, nvlinks=18))
     assert variable is not None
     assert not variable.set
-    assert "only if NVLink switches" in variable.reasons[0]
+    assert "only if NVLink switches, and resources that run out" in variable.reasons[0]
+
+
+@pytest.mark.parametrize("host", [h100s(switched=True, nvlinks=18), h100s(nvswitches=4)])
+def test_a_hang_on_switches_is_avoided_where_the_cards_hang_on_some(host: Host) -> None:
+    variable = nvls("2.30.4", host)
+    assert variable is not None
+    assert (variable.value, variable.set) == ("0", True)
+    assert "here the cards hang on NVLink switches" in variable.reasons[0]
+
+
+def test_it_costs_bandwidth_and_is_only_offered_where_switches_are_not_known() -> None:
+    variable = nvls("2.30.4", h100s())
+    assert variable is not None
+    assert not variable.set
+    assert nvls("2.30.4", h100s(nvlinks=0, nvswitches=0)) is None
+
+
+def test_a_fabric_that_is_not_set_up_is_noted_with_what_helps() -> None:
+    host = h100s(switched=True, nvlinks=18)
+    fabric = Fabric(state=FabricState.NOT_STARTED)
+    waiting = replace(host, cards=tuple(replace(card, fabric=fabric) for card in host.cards))
+    (note,) = advice(a_stack(nvidia_nccl_cu12="2.27.3"), waiting).notes
+    assert "CUDA fails with error 802. Install the Fabric Manager" in note
+    assert advice(a_stack(nvidia_nccl_cu12="2.27.3"), host).notes == ()
+
+
+def test_cards_that_differ_are_counted_by_their_address() -> None:
+    host = machine(2)
+    mixed = replace(host, cards=(host.cards[0], replace(host.cards[1], name="NVIDIA L4")))
+    variable = named(advice(a_stack(torch="2.7.1"), mixed), "CUDA_DEVICE_ORDER")
+    assert variable is not None
+    assert (variable.value, variable.set) == ("PCI_BUS_ID", True)
+    assert named(advice(a_stack(torch="2.7.1"), host), "CUDA_DEVICE_ORDER") is None
+
+
+@pytest.mark.parametrize(
+    ("iommu", "nvlinks", "offered"),
+    [
+        (Iommu.TRANSLATED, 0, True),
+        (Iommu.TRANSLATED, 18, False),
+        (Iommu.TRANSLATED, None, False),
+        (Iommu.PASSTHROUGH, 0, False),
+    ],
+)
+def test_peer_to_peer_through_a_translating_iommu_may_be_left_out(
+    iommu: Iommu, nvlinks: int | None, offered: bool
+) -> None:
+    host = machine()
+    host = replace(
+        host,
+        links=(Link(one=0, other=1, nvlinks=nvlinks),),
+        system=replace(host.system, iommu=iommu),
+    )
+    variable = named(advice(a_stack(nvidia_nccl_cu12="2.27.3"), host), "NCCL_P2P_DISABLE")
+    assert (variable is not None) == offered
+    assert not is_set(variable)
 
 
 def test_a_change_of_behaviour_is_offered_and_not_set() -> None:
