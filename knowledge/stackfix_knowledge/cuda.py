@@ -66,17 +66,22 @@ class CudaTable:
         minima: Mapping[tuple[int, str], Known[DriverVersion]],
         spans: Iterable[LifeSpan],
         branches: Iterable[DriverBranch],
+        forward_compatibility: tuple[Evidence, ...] = (),
     ) -> None:
         self.toolkits = tuple(sorted(toolkits, key=lambda toolkit: toolkit.version))
         self.branches = tuple(sorted(branches, key=lambda branch: branch.number))
         self.spans = {span.capability.device: span for span in spans}
         self._minima = dict(minima)
+        self.forward_compatibility = forward_compatibility
+        """On which cards the libcuda of the package cuda-compat may stand before the driver's."""
 
     @classmethod
     def load(cls) -> CudaTable:
         """The shipped table."""
         file = read_facts("cuda.toml")
-        file.only("sources", "toolkit", "compatibility", "capability", "branch")
+        file.only(
+            "sources", "toolkit", "compatibility", "forward-compatibility", "capability", "branch"
+        )
         sources = file.sources()
         return cls(
             toolkits=[_toolkit(entry, sources) for entry in file.entries("toolkit")],
@@ -85,6 +90,7 @@ class CudaTable:
             ),
             spans=[_span(entry, sources) for entry in file.entries("capability")],
             branches=[_branch(entry, sources) for entry in file.entries("branch")],
+            forward_compatibility=file.entry("forward-compatibility").evidence(sources),
         )
 
     def minimum_driver(

@@ -141,7 +141,7 @@ def _arrived(
         if piece is None:
             continue
         floor = _floor(piece, target, graph)
-        short = floor is not None and target.driver is not None and target.driver < floor.value
+        short = floor is not None and not target.has_libcuda(floor.value)
         if short and floor is not None and f"needs driver ≥ {floor.value}" not in details:
             details.append(f"needs driver ≥ {floor.value}")
         if short or piece.support(target.capability) in {Support.UNSUPPORTED, Support.PARTIAL}:
@@ -154,7 +154,7 @@ def _compared(old: Piece, new: Piece, target: Target, graph: Graph) -> tuple[Ite
     touched = was is not now and bool(old.package.judged)
     before, after = _floor(old, target, graph), _floor(new, target, graph)
     raised = after is not None and (before is None or before.value < after.value)
-    if raised and after is not None and target.driver and target.driver < after.value:
+    if raised and after is not None and not target.has_libcuda(after.value):
         touched = True
 
     def details() -> Iterator[str]:

@@ -77,7 +77,7 @@ _CARDS = (
         "--target",
         "targets",
         multiple=True,
-        metavar="GPU[:COUNT][@DRIVER]",
+        metavar="GPU[:COUNT][@DRIVER[+COMPAT]]",
         help='A card to support, such as "RTX 5090:4@570.133.07", L4 or sm_120. Repeatable.',
     ),
     click.option(

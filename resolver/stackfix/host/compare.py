@@ -156,6 +156,7 @@ _DECIDES: Mapping[str, _Read] = {
 
 _OTHERS: Mapping[str, _Read] = {
     "CUDA of the driver": lambda host: host.cuda_driver,
+    "libcuda": lambda host: host.system.libcuda,
     "CUDA_VISIBLE_DEVICES": lambda host: host.visible_devices or "not set",
     "NUMA nodes of the cards": _nodes,
     "ECC": lambda host: _yes(all(card.ecc for card in host.cards)) if _ecc(host) else None,

@@ -155,6 +155,9 @@ class System:
     """NVSwitch devices that the kernel shows; None: it does not show its devices."""
     fabric_manager: bool | None = None
     """Whether the Fabric Manager runs; None: a container hides processes outside it."""
+    libcuda: str | None = None
+    """Version of the libcuda that programs load, as its file's name tells it; another one than the
+    driver's: forward-compatibility libraries stand before it."""
     library_path: str | None = None
     """LD_LIBRARY_PATH as it was set."""
     libraries: tuple[Library, ...] = ()

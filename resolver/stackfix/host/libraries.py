@@ -14,10 +14,12 @@ from pathlib import Path
 from stackfix.host.files import below, entries, folders
 from stackfix.host.host import Found, Library
 
-__all__ = ["read_libraries"]
+__all__ = ["read_libcuda", "read_libraries"]
 
 _OURS = re.compile(r"lib(cudnn|nccl|cudart|cublas|cublasLt|nvrtc|nvJitLink)\.so(?:\.[\d.]+)?")
 _VERSION = re.compile(r"\.so\.(\d[\d.]*)$")
+_LIBCUDA = re.compile(r"libcuda\.so\.1")
+_DRIVER = re.compile(r"\.so\.(\d{3}\.[\d.]+)$")
 _MOST_LIBRARIES = 256
 _MOST_BYTES = 16 << 20
 _MAGIC = b"glibc-ld.so.cache1.1"
@@ -28,7 +30,7 @@ _ENTRY = struct.Struct("<iIIIQ")
 def read_libraries(root: Path, env: Mapping[str, str]) -> tuple[Library, ...]:
     """Every copy once, in the order in which the loader looks."""
     found: dict[str, Library] = {}
-    places = [(path, Found.LD_LIBRARY_PATH) for path in _on_path(root, env)]
+    places = [(path, Found.LD_LIBRARY_PATH) for path in _on_path(root, env, _OURS)]
     places += [(path, Found.LDCONFIG) for path in _in_cache(root)]
     for path, how in places:
         name = _OURS.fullmatch(path.rpartition("/")[2])
@@ -43,10 +45,22 @@ def read_libraries(root: Path, env: Mapping[str, str]) -> tuple[Library, ...]:
     return tuple(found.values())
 
 
-def _on_path(root: Path, env: Mapping[str, str]) -> Iterator[str]:
+def read_libcuda(root: Path, env: Mapping[str, str]) -> str | None:
+    """The version of the libcuda that the loader takes first; None: none, or its name has none.
+
+    Not a fact about the driver: the package cuda-compat brings a libcuda of its own.
+    """
+    for path in (*_on_path(root, env, _LIBCUDA), *_in_cache(root)):
+        if _LIBCUDA.fullmatch(path.rpartition("/")[2]):
+            version = _DRIVER.search(os.path.realpath(below(root, path)))
+            return version[1] if version else None
+    return None
+
+
+def _on_path(root: Path, env: Mapping[str, str], names: re.Pattern[str]) -> Iterator[str]:
     for folder in folders(env.get("LD_LIBRARY_PATH")):
         for entry in entries(below(root, folder)) or []:
-            if _OURS.fullmatch(entry.name):
+            if names.fullmatch(entry.name):
                 yield f"{folder.rstrip('/')}/{entry.name}"
 
 

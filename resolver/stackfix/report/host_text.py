@@ -59,6 +59,8 @@ def _driver(host: Host) -> Text:
         return plain(f"no NVIDIA card{loaded}", style="bold")
     cuda = f" (CUDA {host.cuda_driver})" if host.cuda_driver else ""
     driver = f"driver {host.driver}{cuda}" if host.driver else "no driver"
+    if (libcuda := host.system.libcuda) and host.driver and libcuda != host.driver:
+        driver += f", libcuda {libcuda} in place of its own (cuda-compat)"
     return assemble((count(len(host.cards), "card"), "bold"), f", {driver}")
 
 

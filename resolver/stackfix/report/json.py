@@ -87,6 +87,7 @@ def target_document(target: Target) -> dict[str, Any]:
         "capability": str(target.capability),
         "count": target.count,
         "driver": target.driver.text if target.driver else None,
+        "compat": target.compat.text if target.compat else None,
         "platform": target.platform,
         "memory": target.memory,
         "segment": target.segment,

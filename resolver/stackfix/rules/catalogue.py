@@ -12,6 +12,7 @@ from stackfix.rules.sf106_ptxas import Assembler, AssemblerForDriver, AssemblerO
 from stackfix.rules.sf109_unmeasured import Unmeasured
 from stackfix.rules.sf201_driver_for_cuda import DriverForCuda
 from stackfix.rules.sf202_driver_for_card import DriverForCard
+from stackfix.rules.sf203_forward_compatibility import ForwardCompatibility
 from stackfix.rules.sf301_older_runtime import OlderRuntime
 from stackfix.rules.sf302_same_file import SameFile
 from stackfix.rules.sf303_coupling import OtherCuda, UnstatedCoupling
@@ -45,7 +46,7 @@ PIECE_RULES: tuple[PieceRule, ...] = (
     KnownBug(),
     NoWheel(),
 )
-TARGET_RULES: tuple[TargetRule, ...] = (DriverForCard(),)
+TARGET_RULES: tuple[TargetRule, ...] = (DriverForCard(), ForwardCompatibility())
 STACK_RULES: tuple[StackRule, ...] = (
     OlderRuntime(),
     SameFile(),

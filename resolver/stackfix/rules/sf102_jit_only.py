@@ -36,7 +36,7 @@ class JitOnly:
             return
         cuda = piece.wheel.cuda
         needed = graph.cuda.toolkit_driver(cuda, target.platform) if cuda else None
-        refused = bool(needed and not target.has_driver(needed.value))
+        refused = bool(needed and not target.has_libcuda(needed.value))
         message = (
             f"{piece.title} has no native code for compute capability {target.capability}; "
             f"the driver compiles its PTX at first use"
@@ -44,7 +44,7 @@ class JitOnly:
         evidence = wording.code_evidence(piece.wheel)
         if refused and needed:
             message += (
-                f", which driver {target.driver} cannot: the PTX of CUDA {piece.wheel.cuda} "
+                f", which driver {target.libcuda} cannot: the PTX of CUDA {piece.wheel.cuda} "
                 f"needs driver {needed.value}"
             )
             evidence += needed.evidence

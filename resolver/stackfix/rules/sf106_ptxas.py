@@ -140,7 +140,7 @@ class AssemblerForDriver:
                 continue
             newest = max((one.cuda for one in piece.wheel.ptxas), key=_version)
             needed = graph.cuda.toolkit_driver(_version(newest), target.platform)
-            if needed is None or target.driver >= needed.value:
+            if needed is None or target.has_libcuda(needed.value):
                 continue
             yield Finding(
                 code=CODE,
@@ -149,7 +149,7 @@ class AssemblerForDriver:
                 version=str(piece.version),
                 target=target,
                 message=f"{piece.title} brings the ptxas of CUDA {newest}, newer than driver "
-                f"{target.driver}: XLA compiles one kernel at a time",
+                f"{target.libcuda}: XLA compiles one kernel at a time",
                 evidence=(*piece.wheel.evidence, *needed.evidence),
                 fix=f"driver {needed.value} or newer"
                 if graph.cuda.advised_driver(target.capability, needed.value)

@@ -9,10 +9,12 @@ Evidence: documented (the vendor's minor-version compatibility table), and the C
 wheel was built with.
 
 Fix: a newer driver, where the card is still supported by it; or a release built with an older CUDA
-major (`stackfix plan`).
+major (`stackfix plan`). On data-centre cards and Jetson, NVIDIA's forward-compatibility libraries
+(cuda-compat) stand in for a newer driver: name their version behind the driver's, as in
+`--target "A100@535.183.01+580.65.06"` or `compat = "580.65.06"` of a declared target. A host that
+loads them says so by itself.
 
-Ignore: `[tool.stackfix] ignore = [{ code = "SF201", package = "…", reason = "…" }]`, for instance
-where a data-centre card runs with forward-compatibility libraries.
+Ignore: `[tool.stackfix] ignore = [{ code = "SF201", package = "…", reason = "…" }]`.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class DriverForCuda:
         if major is None or (piece.wheel and piece.wheel.cpu_only):
             return
         minimum = graph.cuda.minimum_driver(major, target.platform)
-        if minimum is None or target.has_driver(minimum.value):
+        if minimum is None or target.has_libcuda(minimum.value):
             return
         advised = graph.cuda.advised_driver(target.capability, minimum.value)
         yield Finding(
@@ -50,12 +52,18 @@ class DriverForCuda:
             version=str(piece.version),
             target=target,
             message=f"{piece.title} is built with CUDA {cuda or major}, which needs driver "
-            f"{minimum.value} or newer; {target.driver} is older",
+            f"{minimum.value} or newer; {target.libcuda} is older",
             evidence=minimum.evidence,
-            fix=f"driver {minimum.value} or newer"
+            fix=f"driver {minimum.value} or newer" + self._or_compat(target)
             if advised
             else f"no driver helps: none that runs CUDA {major} supports the {target.gpu}",
         )
+
+    @staticmethod
+    def _or_compat(target: Target) -> str:
+        """The other way on a data-centre card. Which drivers it goes with, NVIDIA lists."""
+        linux = target.platform.startswith("linux")
+        return ", or its cuda-compat package" if linux and target.segment == "datacenter" else ""
 
     def leading(self, found: Sequence[Finding], stack: Stack) -> list[Finding]:
         """`found` without what follows from something else in it.

@@ -19,7 +19,7 @@ __all__ = ["PLATFORMS", "declared_targets"]
 PLATFORMS = ("linux_x86_64", "linux_aarch64", "win_amd64")
 """Platforms that have CUDA wheels."""
 
-_KEYS = ("name", "gpu", "count", "driver", "platform")
+_KEYS = ("name", "gpu", "count", "driver", "compat", "platform")
 
 
 def declared_targets(settings: Mapping[str, Any], file: Path, gpus: GpuTable) -> tuple[Target, ...]:
@@ -60,7 +60,10 @@ class _Entry:
             raise self._fault("expected a whole number of cards", "count")
         try:
             target = target_of_card(
-                self._text(entry, "gpu"), self._gpus, count=count, driver=self._driver(entry)
+                self._text(entry, "gpu"),
+                self._gpus,
+                count=count,
+                driver=self._driver(entry, "driver"),
             )
         except TargetError as error:
             raise self._fault(str(error), "gpu") from None
@@ -68,15 +71,16 @@ class _Entry:
         if platform not in PLATFORMS:
             raise self._fault("expected one of " + ", ".join(PLATFORMS), "platform")
         name = self._text(entry, "name") if "name" in entry else None
-        return replace(target, platform=platform, name=name)
+        compat = self._driver(entry, "compat")
+        return replace(target, platform=platform, name=name, compat=compat)
 
-    def _driver(self, entry: Mapping[str, Any]) -> DriverVersion | None:
-        if "driver" not in entry:
+    def _driver(self, entry: Mapping[str, Any], key: str) -> DriverVersion | None:
+        if key not in entry:
             return None
         try:
-            return DriverVersion.parse(self._text(entry, "driver"))
+            return DriverVersion.parse(self._text(entry, key))
         except ValueError:
-            raise self._fault('expected a driver version like "570.133.07"', "driver") from None
+            raise self._fault('expected a driver version like "570.133.07"', key) from None
 
     def _text(self, entry: Mapping[str, Any], key: str) -> str:
         value = entry.get(key)

@@ -36,7 +36,8 @@ def merge(targets: Iterable[Target], *, add: bool = False) -> tuple[Target, ...]
     """
     merged: dict[tuple[object, ...], Target] = {}
     for target in targets:
-        key = (target.name, target.gpu, target.capability, target.driver, target.platform)
+        driver = (target.driver, target.compat)
+        key = (target.name, target.gpu, target.capability, driver, target.platform)
         known = merged.get(key)
         if known is not None:
             sizes = [memory for memory in (known.memory, target.memory) if memory is not None]
@@ -53,10 +54,17 @@ def _target(card: Card, host: Host, driver: DriverVersion | None, gpus: GpuTable
         gpu=card_name(card.name),
         capability=ComputeCapability.parse(card.capability or ""),
         driver=driver,
+        compat=_compat(host, driver),
         platform=_PLANNED_FOR.get(platform, platform),
         memory=card.mig[0].memory if card.mig else card.memory,
         segment=known.segment if known else None,
     )
+
+
+def _compat(host: Host, driver: DriverVersion | None) -> DriverVersion | None:
+    """The libcuda that programs load here, where it is a newer one than the driver's own."""
+    loaded = _driver(host.system.libcuda)
+    return loaded if loaded is not None and driver is not None and loaded > driver else None
 
 
 def _driver(text: str | None) -> DriverVersion | None:

@@ -1,8 +1,9 @@
-"""Targets as people write them: `GPU[:COUNT][@DRIVER]`."""
+"""Targets as people write them: `GPU[:COUNT][@DRIVER[+COMPAT]]`."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from stackfix.targets.errors import TargetError
 from stackfix.targets.target import Target
@@ -12,7 +13,7 @@ from stackfix_knowledge.gpus import GpuTable
 
 __all__ = ["FORM", "card_name", "parse_target", "target_of_card"]
 
-FORM = 'GPU[:COUNT][@DRIVER], such as "RTX 5090:4@570.133.07", "L4" or "sm_120"'
+FORM = 'GPU[:COUNT][@DRIVER[+COMPAT]], such as "RTX 5090:4@570.133.07", "L4" or "sm_120"'
 
 _MOST_CARDS = 100_000
 _CAPABILITY = re.compile(r"(?:sm_?|compute_)(\d{2,3})|(\d{1,2}\.\d)", re.IGNORECASE)
@@ -24,18 +25,21 @@ def parse_target(text: str, gpus: GpuTable) -> Target:
     """The target that `text` names. Raises TargetError, with near names for an unknown card.
 
     The platform is the one that the card is usually found in: GH200 and GB10 mean aarch64.
+    COMPAT is the version of the forward-compatibility libraries beside the driver.
     """
     rest, at, driver = text.strip().rpartition("@")
     if not at:
         rest, driver = text.strip(), ""
+    driver, plus, compat = driver.partition("+")
     card, colon, count = rest.rpartition(":")
     if not colon:
         card, count = rest, "1"
     if not card.strip() or (at and not driver.strip()):
         raise TargetError(f"target {text!r}: expected {FORM}")
-    return target_of_card(
+    target = target_of_card(
         card.strip(), gpus, count=_count(count, text), driver=_driver(driver, text) if at else None
     )
+    return replace(target, compat=_driver(compat, text)) if plus else target
 
 
 def target_of_card(

@@ -22,23 +22,47 @@ class Target:
     capability: ComputeCapability
     count: int = 1
     driver: DriverVersion | None = None
+    compat: DriverVersion | None = None
+    """The forward-compatibility libraries (NVIDIA's package cuda-compat) that programs load in
+    place of the driver's own libcuda; None: none, or nobody said."""
     platform: str = "linux_x86_64"
     memory: int | None = None
     """Memory of one card in bytes."""
     segment: str | None = None
-    """"consumer", "workstation", "datacenter", "jetson"; decides which drivers exist for it."""
+    """"geforce", "workstation", "datacenter", "jetson"; decides which drivers exist for it."""
     name: str | None = None
     """A name that the project gave it, "v100-pool"."""
 
-    def has_driver(self, minimum: DriverVersion) -> bool:
-        """Whether the driver is at least `minimum`; True where nobody said which it is.
+    @property
+    def compat_serves(self) -> bool:
+        """Whether the card's kind may use forward-compatibility libraries; GeForce may not.
 
-        A Jetson's driver tells its branch alone ("580.00"), so there the branch decides.
+        Source: https://docs.nvidia.com/deploy/cuda-compatibility/forward-compatibility.html, which
+        names data-centre cards, some RTX cards in certified servers, and Jetson.
         """
-        if self.driver is None or self.driver >= minimum:
+        return self.segment != "geforce"
+
+    @property
+    def libcuda(self) -> DriverVersion | None:
+        """The version of the libcuda that programs load: it decides which CUDA they can use."""
+        if self.driver is None or self.compat is None or not self.compat_serves:
+            return self.driver
+        return max(self.driver, self.compat)
+
+    def has_driver(self, minimum: DriverVersion) -> bool:
+        """Whether the driver is at least `minimum`; True where nobody said which it is."""
+        return self._reaches(self.driver, minimum)
+
+    def has_libcuda(self, minimum: DriverVersion) -> bool:
+        """Whether CUDA is that of driver `minimum` or newer; True where nobody said."""
+        return self._reaches(self.libcuda, minimum)
+
+    def _reaches(self, version: DriverVersion | None, minimum: DriverVersion) -> bool:
+        """A Jetson's driver tells its branch alone ("580.00"), so there the branch decides."""
+        if version is None or version >= minimum:
             return True
-        branch_alone = len(self.driver.numbers) == 1 and self.segment == "jetson"
-        return branch_alone and self.driver.branch >= minimum.branch
+        branch_alone = len(version.numbers) == 1 and self.segment == "jetson"
+        return branch_alone and version.branch >= minimum.branch
 
     @property
     def label(self) -> str:
@@ -46,6 +70,7 @@ class Target:
         many = f"{self.count} × " if self.count > 1 else ""
         card = self.gpu if self.gpu.startswith("sm_") else f"{self.gpu} ({self.capability})"
         driver = f", driver {self.driver.text}" if self.driver else ""
+        driver += f" with cuda-compat {self.compat.text}" if self.compat else ""
         named = f"{self.name}: " if self.name else ""
         elsewhere = f", {self.platform}" if self.platform != "linux_x86_64" else ""
         return f"{named}{many}{card}{driver}{elsewhere}"

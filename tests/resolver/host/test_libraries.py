@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stackfix.host.host import Found, Library
-from stackfix.host.libraries import read_libraries
+from stackfix.host.libraries import read_libcuda, read_libraries
 from tests.resolver.host.test_kernel import write
 
 
@@ -61,3 +61,27 @@ def test_the_search_path_comes_before_the_cache(tmp_path: Path) -> None:
 def test_a_broken_cache_holds_nothing(tmp_path: Path, data: bytes) -> None:
     put_cache(tmp_path, data)
     assert read_libraries(tmp_path, {}) == ()
+
+
+def put_libcuda(root: Path, folder: str, version: str) -> None:
+    write(root / folder / f"libcuda.so.{version}", "")
+    os.symlink(f"libcuda.so.{version}", root / folder / "libcuda.so.1")
+
+
+def test_the_libcuda_that_programs_load_is_the_first_one(tmp_path: Path) -> None:
+    put_libcuda(tmp_path, "usr/lib", "535.183.01")
+    put_libcuda(tmp_path, "usr/local/cuda/compat", "580.65.06")
+    put_cache(tmp_path, cache("/usr/lib/libcuda.so.1"))
+    assert read_libcuda(tmp_path, {}) == "535.183.01"
+    env = {"LD_LIBRARY_PATH": "/none:/usr/local/cuda/compat"}
+    assert read_libcuda(tmp_path, env) == "580.65.06"
+    put_cache(tmp_path, cache("/usr/local/cuda/compat/libcuda.so.1", "/usr/lib/libcuda.so.1"))
+    assert read_libcuda(tmp_path, {}) == "580.65.06"  # as NVIDIA's images set ldconfig up
+
+
+def test_a_libcuda_without_a_drivers_version_in_its_name_tells_nothing(tmp_path: Path) -> None:
+    put_libcuda(tmp_path, "usr/lib/wsl/lib", "1.1")
+    put_cache(tmp_path, cache("/usr/lib/wsl/lib/libcuda.so.1"))
+    assert read_libcuda(tmp_path, {}) is None
+    put_cache(tmp_path, cache("/usr/lib/libc.so.6"))
+    assert read_libcuda(tmp_path, {}) is None

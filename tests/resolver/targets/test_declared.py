@@ -45,7 +45,7 @@ def test_a_project_without_targets_declares_none() -> None:
     ("toml", "line"),
     [
         ("targets = 'L4'", "tool.stackfix.targets: expected a list"),
-        ("targets = [3]", "tool.stackfix.targets[0]: expected GPU[:COUNT][@DRIVER]"),
+        ("targets = [3]", "tool.stackfix.targets[0]: expected GPU[:COUNT][@DRIVER[+COMPAT]]"),
         ("targets = ['L4', 'rtx5909']", "tool.stackfix.targets[1]: no single card is known as"),
         ("targets = [{ card = 'L4' }]", "tool.stackfix.targets[0].card: expected one of the keys"),
         ("targets = [{ count = 2 }]", "tool.stackfix.targets[0].gpu: expected a string"),

@@ -74,3 +74,13 @@ def test_machines_of_one_fleet_do_not_add_up() -> None:
 
 def test_another_driver_is_another_target() -> None:
     assert len(merge([parse_target("L4@550", GPUS), parse_target("L4@570", GPUS)])) == 2
+
+
+def test_a_newer_libcuda_than_the_drivers_is_forward_compatibility() -> None:
+    host = a_host(a_card(0, "NVIDIA H100 PCIe", "9.0", 80), driver="535.183.01")
+    loading = {
+        version: replace(host, system=replace(host.system, libcuda=version))
+        for version in (None, "535.183.01", "470.256.02", "580.65.06")
+    }
+    found = {v: targets_of_host(one, GPUS)[0].compat for v, one in loading.items()}
+    assert {v for v, compat in found.items() if compat is not None} == {"580.65.06"}

@@ -23,6 +23,10 @@ GPUS = GpuTable.load()
         ("V100@535.183.01", "V100 (7.0), driver 535.183.01"),
         ("sm_120", "sm_120"),
         ("12.0", "sm_120"),
+        (
+            "A100:8@535.183.01+580.65.06",
+            "8 × A100 (8.0), driver 535.183.01 with cuda-compat 580.65.06",
+        ),
         ("sm_90:8@550", "8 × sm_90, driver 550"),
         ("  L4 : 2 @ 550.54.15 ", "2 × L4 (8.9), driver 550.54.15"),
     ],
@@ -50,10 +54,12 @@ def test_the_platform_follows_the_card(text: str, platform: str) -> None:
     [
         ("rtx5909", 'did you mean "RTX 5090"'),
         ("RTX 6000", '"RTX 6000 Ada Generation"'),  # three cards are called so
-        ("", "expected GPU[:COUNT][@DRIVER]"),
-        (":4", "expected GPU[:COUNT][@DRIVER]"),
-        ("@570", "expected GPU[:COUNT][@DRIVER]"),
-        ("L4@", "expected GPU[:COUNT][@DRIVER]"),
+        ("", "expected GPU[:COUNT][@DRIVER[+COMPAT]]"),
+        (":4", "expected GPU[:COUNT][@DRIVER[+COMPAT]]"),
+        ("@570", "expected GPU[:COUNT][@DRIVER[+COMPAT]]"),
+        ("L4@", "expected GPU[:COUNT][@DRIVER[+COMPAT]]"),
+        ("L4@535+", "expected a driver version"),
+        ("L4@535+cuda-compat", "expected a driver version"),
         ("L4:", "expected the number of cards"),
         ("L4:0", "expected the number of cards"),
         ("L4:-1", "expected the number of cards"),
