@@ -11,6 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix_knowledge.advisories import Advisory, AdvisoryTable
+from stackfix_knowledge.alternatives import Alternatives, AlternativesTable
 from stackfix_knowledge.couplings import (
     Collision,
     Coupling,
@@ -87,6 +88,10 @@ class Graph:
         )
 
     @cached_property
+    def _alternatives(self) -> AlternativesTable:
+        return AlternativesTable.load()
+
+    @cached_property
     def indexes(self) -> IndexTable:
         """PyTorch's own indexes."""
         return IndexTable.load()
@@ -137,6 +142,10 @@ class Graph:
     def runtime_checks(self, name: str) -> tuple[RuntimeCheck, ...]:
         """Libraries whose version this package checks when it runs."""
         return self._couplings.checks_of(name)
+
+    def alternatives(self, name: str, version: Version) -> Alternatives | None:
+        """How this release chooses among libraries built with several CUDAs; None: it has none."""
+        return self._alternatives.of(name, version)
 
     def cuda_checks(self, name: str, version: Version) -> tuple[CudaCheck, ...]:
         """With whose CUDA this release of a package compares its own when it is imported."""

@@ -9,6 +9,7 @@ from typing import TypeVar
 from packaging.version import Version
 
 from stackfix_knowledge.advisories import parse_advisories
+from stackfix_knowledge.alternatives import AlternativesTable
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.couplings import CouplingTable
 from stackfix_knowledge.cuda import CudaTable
@@ -19,6 +20,7 @@ from stackfix_knowledge.lint.decisions import parse_decisions
 from stackfix_knowledge.lint.problem import Kind, Problem
 from stackfix_knowledge.packages import PackageTable, parse_packages
 from stackfix_knowledge.reader import Entry, FactsError, read_file
+from stackfix_knowledge.variants import VariantTable
 from stackfix_knowledge.vendor import VendorTable
 from stackfix_knowledge.xids import parse_xids
 
@@ -65,8 +67,10 @@ def _read(file: Entry, name: str) -> None:
         "gpus": lambda: tuple(parse_gpus(file, "cards")),
         "packages": lambda: tuple(parse_packages(file)),
         "cuda": CudaTable.load,
+        "alternatives": AlternativesTable.load,
         "couplings": CouplingTable.load,
         "indexes": IndexTable.load,
+        "variants": VariantTable.load,
         "features": lambda: feature_of("any"),
         "xids": lambda: parse_xids(file),
         "borderline": lambda: tuple(parse_decisions(file)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stackfix.rules.cudas_library import LibraryOfCuda
 from stackfix.rules.interface import IntegrityRule, LockRule, PieceRule, StackRule, TargetRule
 from stackfix.rules.sf101_no_code import NoCode
 from stackfix.rules.sf102_jit_only import JitOnly
@@ -52,6 +53,7 @@ STACK_RULES: tuple[StackRule, ...] = (
     SameFile(),
     UnstatedCoupling(),
     OtherCuda(),
+    LibraryOfCuda(),
     KnownBugTogether(),
     AssemblerOfTriton(),
     AssemblerForDriver(),

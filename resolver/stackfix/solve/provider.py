@@ -8,7 +8,7 @@ uv picks their version later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -54,9 +54,13 @@ class Candidate:
 class StackProvider(AbstractProvider[Demand, Candidate, str]):
     """The domain as resolvelib sees it."""
 
-    def __init__(self, world: World, domain: Domain) -> None:
+    def __init__(
+        self, world: World, domain: Domain, refused: Container[tuple[str, Version]] = ()
+    ) -> None:
+        """`refused`: releases that are no candidates this time."""
         self._world = world
         self._domain = domain
+        self._refused = refused
 
     def identify(self, requirement_or_candidate: Demand | Candidate) -> str:
         return requirement_or_candidate.key
@@ -141,7 +145,8 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
         found = [
             Candidate(identifier, choice.version, choice.release)
             for choice in self._domain.choices(name)
-            if all(choice.version in versions for versions in admitted)
+            if (name, choice.version) not in self._refused
+            and all(choice.version in versions for versions in admitted)
             and self._domain.offers(identifier, choice.release)
         ]
         if not found and (pinned := self._domain.unrecorded(name, asked)) is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
@@ -23,6 +23,9 @@ __all__ = ["Solution", "combine", "complete"]
 ROUNDS = 2000
 """Steps after which a combination counts as unsolvable; real stacks need a few dozen."""
 
+REPAIRS = 40
+"""How often a stack is chosen again without the companions that turned out not to fit."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
@@ -36,23 +39,45 @@ class Solution:
 
 
 def complete(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solution | Conflict:
-    """The stack that goes with `chosen` framework versions, nearest to what is locked."""
-    solution = combine(world, domain, chosen)
-    if isinstance(solution, Conflict):
-        return solution
-    faults = _faults(world, solution.stacks)
-    if faults:
-        return Conflict(
+    """The stack that goes with `chosen` framework versions, nearest to what is locked.
+
+    What only the whole stack shows (a companion without a library for the CUDA of this torch)
+    rules out the release in question, and the rest is chosen again.
+    """
+    refused: set[tuple[str, Version]] = set()
+    conflict: Conflict | None = None
+    for _ in range(REPAIRS):
+        solution = combine(world, domain, chosen, refused)
+        if isinstance(solution, Conflict):
+            return conflict or solution
+        faults = _faults(world, solution.stacks)
+        if not faults:
+            return solution
+        conflict = conflict or Conflict(
             reason=faults[0].message, lifts=tuple(f.fix for f in faults if f.fix is not None)
         )
-    return solution
+        guilty = {
+            (fault.package, solution.versions[fault.package])
+            for fault in faults
+            if fault.package in solution.versions and fault.package not in chosen
+        }
+        if guilty <= refused:
+            return conflict
+        refused |= guilty
+    assert conflict is not None
+    return conflict
 
 
-def combine(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solution | Conflict:
-    """Like `complete`, but what comes out is not judged yet."""
+def combine(
+    world: World,
+    domain: Domain,
+    chosen: Mapping[str, Version],
+    refused: Container[tuple[str, Version]] = (),
+) -> Solution | Conflict:
+    """Like `complete`, but what comes out is not judged yet; `refused` releases stay out."""
     pins = _pins(world, chosen)
     resolver: Resolver[Demand, Candidate, str] = Resolver(
-        StackProvider(world, domain), BaseReporter()
+        StackProvider(world, domain, refused), BaseReporter()
     )
     try:
         result = resolver.resolve([*world.roots, *pins], max_rounds=ROUNDS)
