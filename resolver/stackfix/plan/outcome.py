@@ -12,6 +12,7 @@ from stackfix.plan.case import Case
 from stackfix.plan.moves import moves
 from stackfix.plan.obstacles import grouped, of_rejected
 from stackfix.plan.plan import NextStep, Plan, Selection, Status
+from stackfix.plan.rebuilds import rebuilds
 from stackfix.plan.sites import Ground, unknown
 from stackfix.solve.search import Failure
 from stackfix_lockfiles.diff import Drift, DriftKind, diff, drift
@@ -56,6 +57,7 @@ def planned(
         remaining=made.remaining,
         edits=made.edits,
         drift=_drift_lines(drift(case.before.lock, made.after.lock)),
+        rebuilds=rebuilds(case.before, made.after, case.request.graph),
         next_step=step,
         warnings=(*warnings, *made.warnings),
         download=_download(case.before, made.after),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePosixPath
 
+from stackfix.plan.rebuilds import Rebuild
 from stackfix.rules.finding import Finding
 from stackfix.targets.target import Target
 from stackfix_lockfiles.edits import Edit
@@ -119,6 +120,8 @@ class Plan:
     edits: tuple[Edit, ...] = ()
     drift: tuple[str, ...] = ()
     """Changes of the lock that no move asked for, one line each."""
+    rebuilds: tuple[Rebuild, ...] = ()
+    """Packages built from source that have to be built anew against a framework that moves."""
     next_step: NextStep | None = None
     obstacles: tuple[Obstacle, ...] = ()
     lifts: tuple[str, ...] = ()

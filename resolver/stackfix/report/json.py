@@ -54,6 +54,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "edits": [_edit(edit) for edit in plan.edits],
         "remaining": [finding_document(finding) for finding in plan.remaining],
         "drift": list(plan.drift),
+        "rebuilds": [asdict(rebuild) for rebuild in plan.rebuilds],
         "next_step": asdict(plan.next_step) if plan.next_step else None,
         "obstacles": [
             {

@@ -138,10 +138,7 @@ def _reason(move: Move, finding: Finding | None) -> Text:
 def _titles() -> dict[str, str]:
     from stackfix.rules import catalogue
 
-    titles = {rule.code: rule.title for rule in catalogue.PIECE_RULES}
-    titles |= {rule.code: rule.title for rule in catalogue.TARGET_RULES}
-    titles |= {rule.code: rule.title for rule in catalogue.STACK_RULES}
-    return titles | {rule.code: rule.title for rule in catalogue.LOCK_RULES}
+    return catalogue.titles()
 
 
 def _diff(plan: Plan) -> Iterator[RenderableType]:
@@ -198,6 +195,8 @@ def _versions(obstacle: Obstacle) -> str:
 
 def _footnotes(plan: Plan) -> Iterator[RenderableType]:
     table = _grid()
+    if plan.rebuilds:
+        table.add_row(plain("Build anew", style="yellow"), plain(rebuild_words(plan)))
     if plan.next_step:
         step = plan.next_step
         verb = "Then possible" if step.possible else "Not possible yet"
@@ -218,6 +217,17 @@ def _footnotes(plan: Plan) -> Iterator[RenderableType]:
     if table.rows:
         yield plain("")
         yield table
+
+
+def rebuild_words(plan: Plan) -> str:
+    """What was compiled against a framework that moves, and how to have uv compile it again."""
+    names = dict.fromkeys(rebuild.package for rebuild in plan.rebuilds)
+    against = " and ".join(dict.fromkeys(rebuild.against for rebuild in plan.rebuilds))
+    again = " ".join(f"--reinstall-package {name}" for name in names)
+    return (
+        f"{', '.join(names)}: compiled on each machine, from now on against {against}; uv would "
+        f"take its old build. Once, on each: uv cache clean {' '.join(names)} && uv sync {again}"
+    )
 
 
 def download_words(plan: Plan) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from stackfix.plan.plan import Move, NextStep, Obstacle, Plan, Selection, Status
+from stackfix.plan.rebuilds import Rebuild
 from stackfix.rules.finding import Finding, Severity
 from stackfix.targets.parse import parse_target
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
@@ -119,6 +120,7 @@ PLANNED = Plan(
     remaining=(JIT, UNMEASURED),
     edits=(EDIT,),
     drift=("lock revision 3 → 5",),
+    rebuilds=(Rebuild(package="flash-attn", version="2.7.4.post1", against="torch 2.8.0"),),
     next_step=NextStep(
         offer="jax 0.6.2", possible=False, reason="the override ml-dtypes==0.4.1 is in the way"
     ),

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from stackfix.plan.plan import Move, Plan, VariantChange
+from stackfix.plan.rebuilds import Rebuild
 from stackfix.report.plan_text import download_words, show_next, show_plan
 from tests.resolver.report import examples
 
@@ -184,6 +185,18 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
 
 def test_pipes_get_no_blanks_at_the_end_of_lines() -> None:
     assert not [line for line in shown(examples.PLANNED).splitlines() if line != line.rstrip()]
+
+
+def test_what_has_to_be_compiled_again_is_told_with_the_commands() -> None:
+    flash = Rebuild(package="flash-attn", version="2.7.4.post1", against="torch 2.8.0")
+    mamba = Rebuild(package="mamba-ssm", version="2.2.4", against="torch 2.8.0")
+    text = words(shown(replace(examples.PLANNED, rebuilds=(flash, mamba))))
+    assert "Build anew flash-attn, mamba-ssm: compiled on each machine" in text
+    assert "against torch 2.8.0;" in text
+    assert (
+        "uv cache clean flash-attn mamba-ssm && uv sync --reinstall-package flash-attn "
+        "--reinstall-package mamba-ssm" in text
+    )
 
 
 def test_a_long_diff_is_cut() -> None:
