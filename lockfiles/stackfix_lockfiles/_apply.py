@@ -165,6 +165,17 @@ def _index(document: Document, before: Values, edit: Edit) -> None:
         _document.add_table(document, edit.keys, _lines(new), several=True)
 
 
+def _conflict(document: Document, _: Values, edit: Edit) -> None:
+    new = str(edit.new)
+    place = _document.find(document, edit.keys)
+    if place is None:
+        _document.add_key(document, edit.keys[:-1], edit.keys[-1], f"[{new}]")
+    elif isinstance(place.item, Array):
+        _arrays.append(place.item, tomlkit.value(new))
+    else:
+        raise TypeError("no array")
+
+
 def _source(document: Document, before: Values, edit: Edit) -> None:
     new, package = str(edit.new), str(edit.package)
     place = _document.find(document, (*edit.keys, package))
@@ -293,6 +304,7 @@ _APPLY: Mapping[EditKind, Callable[[Document, Values, Edit], tuple[str, str] | N
     EditKind.REQUIREMENT: _requirement,
     EditKind.INDEX: _index,
     EditKind.SOURCE: _source,
+    EditKind.CONFLICT: _conflict,
 }
 """Change the document; the old and new text of a string that only was replaced."""
 
@@ -300,5 +312,6 @@ _EXPECT: Mapping[EditKind, Callable[[Values, Edit], None]] = {
     EditKind.REQUIREMENT: _expect_requirement,
     EditKind.INDEX: _expect_index,
     EditKind.SOURCE: _expect_source,
+    EditKind.CONFLICT: _expect_index,
 }
 """Change the values as the edit means it."""

@@ -18,6 +18,8 @@ class EditKind(StrEnum):
     """A package index."""
     SOURCE = "source"
     """The source of a package."""
+    CONFLICT = "conflict"
+    """A set of extras and groups that exclude each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,7 @@ class Edit:
     line: int | None
     """1-based line of what is replaced or removed, in the file as it is now; None for additions."""
     old: str | None
-    """A requirement string, or the TOML text of an index or source."""
+    """A requirement string, or the TOML text of an index, source or conflict."""
     new: str | None
     why: str
     index: int | None = None

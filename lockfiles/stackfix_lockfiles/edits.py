@@ -18,9 +18,11 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
 from stackfix_lockfiles._edit import Edit, EditKind
+from stackfix_lockfiles._inline import inline
 from stackfix_lockfiles._origin_edits import add_index, add_source, remove_index, remove_source
 from stackfix_lockfiles._specifier import is_url, respecified, respelled, specifier_of
 from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.lock import ConflictItem
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.pyproject import TomlFile
 from stackfix_lockfiles.requirement import DeclaredRequirement, parse_requirement
@@ -28,6 +30,7 @@ from stackfix_lockfiles.requirement import DeclaredRequirement, parse_requiremen
 __all__ = [
     "Edit",
     "EditKind",
+    "add_conflict",
     "add_constraint",
     "add_index",
     "add_override",
@@ -43,6 +46,7 @@ __all__ = [
 
 _CONSTRAINTS = ("tool", "uv", "constraint-dependencies")
 _OVERRIDES = ("tool", "uv", "override-dependencies")
+_CONFLICTS = ("tool", "uv", "conflicts")
 
 
 def replace_requirement(declared: DeclaredRequirement, new: str, *, why: str = "") -> Edit:
@@ -217,6 +221,30 @@ def remove_override(project: Project, name: str, *, why: str = "") -> tuple[Edit
         table = ".".join(_OVERRIDES)
         raise InputError(project.main.shown, f"expected an override of {name}", place=table)
     return tuple(_replacement(declared, None, why) for declared in found)
+
+
+def add_conflict(project: Project, items: Iterable[ConflictItem], *, why: str = "") -> Edit:
+    """Return the edit that declares extras and groups as excluding each other: uv then locks each
+    of them on its own.
+
+    The root's own need no package name; those of a member carry it.
+    """
+    tables = []
+    for item in items:
+        parts = {"package": item.package, "extra": item.extra, "group": item.group}
+        if item.package == project.name:
+            del parts["package"]
+        tables.append({key: value for key, value in parts.items() if value is not None})
+    return Edit(
+        kind=EditKind.CONFLICT,
+        file=project.main.path,
+        table=".".join(_CONFLICTS),
+        keys=_CONFLICTS,
+        line=None,
+        old=None,
+        new=inline(tables),
+        why=why,
+    )
 
 
 def apply_edits(project: Project, edits: Iterable[Edit]) -> Mapping[Path, bytes]:

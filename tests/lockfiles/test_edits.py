@@ -5,6 +5,7 @@ import pytest
 
 from stackfix_lockfiles.edits import (
     Edit,
+    add_conflict,
     add_constraint,
     add_index,
     add_override,
@@ -15,6 +16,7 @@ from stackfix_lockfiles.edits import (
     replace_requirement,
 )
 from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.lock import ConflictItem
 from stackfix_lockfiles.project import Project
 from tests.lockfiles.samples import OPENPI, write_project
 
@@ -539,3 +541,36 @@ gpu = [
     assert document["dependency-groups"] == {"gpu": ["torchvision", "torch<4"]}
     assert '    "torchvision",\n    "torch<4",  # it must\n' in changed
     assert "# the newest" in changed
+
+
+OURS = '    [{ group = "a" }, { group = "b" }],  # ours\n'
+SET = '[{ extra = "cpu" }, { extra = "cu128" }]'
+RIVALS = (ConflictItem("robot", extra="cpu"), ConflictItem("robot", extra="cu128"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", f"[tool.uv]\nconflicts = [{SET}]\n"),
+        (
+            "[tool.uv]\npackage = false\n",
+            '[tool.uv]\npackage = false\nconflicts = [[{ extra = "cpu" }, { extra = "cu128" }]]\n',
+        ),
+        (
+            f"[tool.uv]\nconflicts = [\n{OURS}]\n",
+            f"[tool.uv]\nconflicts = [\n{OURS}    {SET},\n]\n",
+        ),
+    ],
+)
+def test_extras_are_declared_to_exclude_each_other(tmp_path: Path, before: str, after: str) -> None:
+    found = project(tmp_path, HEAD + before)
+    text = edited(found, add_conflict(found, RIVALS))
+    assert text.removeprefix(HEAD).lstrip("\n") == after
+
+
+def test_a_member_s_extra_and_a_group_carry_their_package(tmp_path: Path) -> None:
+    found = project(tmp_path, HEAD)
+    items = (ConflictItem("arm", extra="cpu"), ConflictItem("robot", group="gpu"))
+    assert (
+        add_conflict(found, items).new == '[{ package = "arm", extra = "cpu" }, { group = "gpu" }]'
+    )

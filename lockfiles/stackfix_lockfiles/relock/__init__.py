@@ -23,14 +23,19 @@ from stackfix_lockfiles.relock import interpreter
 from stackfix_lockfiles.relock.forks import forget_forks, in_the_way
 from stackfix_lockfiles.relock.keyring import with_keyring
 from stackfix_lockfiles.relock.reach import host_of, out_of_reach
-from stackfix_lockfiles.relock.refusals import IndexUnreachable, RelockRefused, refusal
+from stackfix_lockfiles.relock.refusals import (
+    IndexUnreachable,
+    RelockRefused,
+    Unsolvable,
+    refusal,
+)
 from stackfix_lockfiles.relock.result import for_project, other_index
 from stackfix_lockfiles.relock.within import asked_within, requirements
 from stackfix_lockfiles.scratch import Known, Scratch, scratch
 from stackfix_lockfiles.scratch.known import known
 from stackfix_lockfiles.uv import Finished, TimedOut, Uv
 
-__all__ = ["IndexUnreachable", "RelockRefused", "Relocked", "relock"]
+__all__ = ["IndexUnreachable", "RelockRefused", "Relocked", "Unsolvable", "relock"]
 
 TIMEOUT = 900.0
 """Seconds uv gets for one lock."""
@@ -89,7 +94,8 @@ def relock(
     without a uv.lock too.
 
     Raises:
-        RelockRefused: uv finds no solution, or cannot go on.
+        Unsolvable: uv finds no solution.
+        RelockRefused: uv cannot go on for another reason.
         IndexUnreachable: an index does not answer.
         InputError: a file of the project is broken, or there is no usable uv.
     """

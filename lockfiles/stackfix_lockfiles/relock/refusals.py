@@ -6,7 +6,14 @@ import re
 
 from stackfix_lockfiles.errors import printable, without_credentials
 
-__all__ = ["IndexUnreachable", "RelockRefused", "reason_of", "refusal", "unreachable_url"]
+__all__ = [
+    "IndexUnreachable",
+    "RelockRefused",
+    "Unsolvable",
+    "reason_of",
+    "refusal",
+    "unreachable_url",
+]
 
 _MAX_LINES = 15
 _MAX_WIDTH = 400
@@ -26,6 +33,7 @@ _NO_ANSWER = re.compile(
     r"|[Cc]onnection (?:refused|reset)|timed out|operation timed out|error decoding response body"
     r"|HTTP status server error"
 )
+_NO_SOLUTION = re.compile(r"No solution found when resolving dependencies")
 _OFFLINE = re.compile(r"network (?:was|is) disabled|[Nn]etwork connectivity is disabled")
 
 
@@ -38,6 +46,10 @@ class RelockRefused(Exception):
         self.stderr = stderr
         """All that uv said."""
         super().__init__(reason)
+
+
+class Unsolvable(RelockRefused):
+    """uv read all it asked for, and no versions meet every requirement."""
 
 
 class IndexUnreachable(Exception):
@@ -63,7 +75,8 @@ def refusal(stderr: str, *, offline: bool = False) -> RelockRefused | IndexUnrea
             "by running its build code, which stackfix does not do",
             stderr,
         )
-    return RelockRefused(reason_of(stderr), stderr)
+    refused = Unsolvable if _NO_SOLUTION.search(stderr) else RelockRefused
+    return refused(reason_of(stderr), stderr)
 
 
 def unreachable_url(stderr: str) -> str | None:
