@@ -34,7 +34,9 @@ def command(output: Path | None, output_format: str, **options: Any) -> int:
     """Find the cheapest joint move of pins that supports the cards.
 
     Reads pyproject.toml and uv.lock, says what cannot run on the cards and why, and proposes the
-    smallest set of pins that moves together. Nothing in the project is written.
+    smallest set of pins that moves together. Without a uv.lock, uv locks a copy first; where it
+    refuses, what clashes is named and the move counts from what the project asks for. Nothing in
+    the project is written.
 
     Exit code: 0 a plan or nothing to do, 2 bad input, 3 no plan exists.
     """

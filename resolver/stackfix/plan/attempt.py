@@ -15,6 +15,7 @@ from stackfix.plan.scope import EVERYWHERE, Scope, scope
 from stackfix.plan.sites import Ground, ground
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
+from stackfix.rules.sf506_clash import Clashing
 from stackfix.solve.resolve import Solution
 from stackfix.solve.search import Found
 from stackfix.solve.world import World
@@ -26,7 +27,7 @@ from stackfix_lockfiles.edits import Edit, apply_edits
 from stackfix_lockfiles.lock import Lock, SourceKind
 from stackfix_lockfiles.relock import Relocked, RelockRefused, relock
 
-__all__ = ["Attempt", "Rejected", "attempt"]
+__all__ = ["Attempt", "Rejected", "attempt", "repaired"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +66,10 @@ def attempt(case: Case, found: Found) -> Attempt | Rejected:
     if everywhere(request.project, world, where):
         where = EVERYWHERE
     try:
-        edits = edits_for(request.project, world, found.domain, solution.versions, where)
+        made = edits_for(request.project, world, found.domain, solution.versions, where)
     except ValueError as error:
         return Rejected(chosen=found.chosen, reason=str(error))
+    edits = (*case.repairs, *made)
     files = apply_edits(request.project, edits)
     settled = _settled(world, solution.versions)
     try:
@@ -92,6 +94,19 @@ def attempt(case: Case, found: Found) -> Attempt | Rejected:
         world=world,
         where=where,
         warnings=relocked.warnings,
+    )
+
+
+def repaired(case: Case, world: World) -> Attempt:
+    """The case with its repairs and no move: they are all that it needs."""
+    return Attempt(
+        solution=Solution(versions={}, because={}, stacks=()),
+        edits=case.repairs,
+        files=apply_edits(case.request.project, case.repairs),
+        lock=case.before.lock.data,
+        after=case.before,
+        remaining=tuple(f for f in case.findings if f.code != Clashing.code),
+        world=world,
     )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
+from stackfix.plan.asked import Asked
 from stackfix.plan.ignored import Ignored, kept
 from stackfix.plan.request import Request
 from stackfix.plan.sites import Ground
 from stackfix.rules.finding import Finding
+from stackfix_lockfiles.edits import Edit
+from stackfix_lockfiles.lock import Lock
 
 __all__ = ["Case"]
 
@@ -21,8 +24,16 @@ class Case:
     before: Ground
     findings: tuple[Finding, ...]
     ignored: tuple[Ignored, ...] = ()
-    fresh: bytes | None = None
-    """The lock that was made for a project without one; None: the project has its own."""
+    origin: Lock | None
+    """The lock that moves are counted from; None: there is none, and uv can make none."""
+    asked: Mapping[str, Asked] = field(default_factory=dict)
+    """Packages whose moves are counted from what the project asks for, since uv cannot lock it."""
+    clashing: Mapping[str, Finding] = field(default_factory=dict)
+    """By package, the clash that it is part of."""
+    repairs: tuple[Edit, ...] = ()
+    """Edits without which uv locks nothing; every attempt has them."""
+    notes: tuple[str, ...] = ()
+    """What has to be said of where the plan starts, one line each."""
 
     def kept(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings that the project does not ignore."""

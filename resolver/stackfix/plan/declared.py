@@ -12,6 +12,7 @@ from packaging.version import Version
 from stackfix.plan.request import Request
 from stackfix.plan.scope import chosen_groups
 from stackfix.plan.sites import Ground, lowest_python
+from stackfix.plan.specifier import kept_clauses
 from stackfix.solve.world import HERE, Demand, Homes, World
 from stackfix.stack import Piece
 from stackfix_knowledge.packages import Role
@@ -114,7 +115,8 @@ def _required(request: Request, ground: Ground) -> dict[str, SpecifierSet]:
         for text in request.require
         for demand in Demand.of(Requirement(text), "--require")[:1]
     ]
-    asked += [(c.name, _forbidden(c.requirement.specifier)) for c in _constraints(request, ground)]
+    constraints = _constraints(request, ground)
+    asked += [(one.name, kept_clauses(one.requirement.specifier)) for one in constraints]
     for name, specifier in asked:
         if specifier:
             found[name] = found.get(name, SpecifierSet()) & specifier
@@ -138,18 +140,12 @@ def _split(request: Request, ground: Ground) -> _Asked:
             if request.graph.packages.get(demand.name) is None:
                 outside[demand.name] = (*outside.get(demand.name, ()), demand)
             else:
-                roots.append(Demand(demand.key, _forbidden(demand.specifier), origin, None, True))
+                roots.append(Demand(demand.key, kept_clauses(demand.specifier), origin, None, True))
     for declared in _constraints(request, ground):
         if request.graph.packages.get(declared.name) is None:
             limit = Demand.of(declared.requirement, f"{declared.file} line {declared.line}")[:1]
             outside[declared.name] = (*outside.get(declared.name, ()), *limit)
     return _Asked(tuple(dict.fromkeys(roots)), outside)
-
-
-def _forbidden(specifier: SpecifierSet) -> SpecifierSet:
-    """Only what may not be edited away: versions that the project excludes by name."""
-    kept = (str(c) for c in specifier if c.operator in {"!=", "==="})
-    return SpecifierSet(",".join(kept))
 
 
 def _overrides(request: Request, *, stack_too: bool) -> dict[str, SpecifierSet]:

@@ -28,6 +28,8 @@ CUDA_MAJORS = (11, 12, 13)
 
 def lifts(case: Case, demands: Sequence[Demand]) -> tuple[str, ...]:
     """Ways out, each tried in the solver before it is named."""
+    if case.clashing and _solved(case, case.before.sites, demands) is not None:
+        return ()  # what is left is uv's refusal, and no driver changes that
     found = list(_by_driver(case, demands))
     if len(case.before.sites) > 1:
         found += _by_split(case, demands)
@@ -111,7 +113,7 @@ def _solved(case: Case, sites: tuple[Site, ...], demands: Sequence[Demand]) -> _
     before = replace(case.before, sites=sites)
     faults: list[Finding] = errors(case.kept(before.findings(case.request.graph)))
     scene = world(case.request, before, demands)
-    if not faults:
+    if not faults and not case.clashing:
         frameworks = Search(scene, Domain(scene)).frameworks()
         pins = tuple(f"{name}=={scene.locked[name].public}" for name in frameworks)
         return _Outcome("nothing has to move", pins)

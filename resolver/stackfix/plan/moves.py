@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from packaging.utils import canonicalize_name
 
@@ -26,9 +26,11 @@ ALONG = "uv moves it along with the packages above"
 def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[Move, ...]:
     """Every change of version, index or variant: causes first, then what they drag along."""
     variants = _variants(made)
-    found = []
-    changed = set()
+    found = list(_from_asked(case, made))
+    changed = set(case.asked)
     for change in changes:
+        if change.name in case.asked:
+            continue
         changed.add(change.name)
         variant = variants.get(change.name)
         cause = _cause(change.name, case, leaves=not change.new, variant=variant)
@@ -43,7 +45,7 @@ def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[
                 package=change.name,
                 before=before,
                 after=after,
-                because=cause or _dragged(change, made),
+                because=cause or _dragged(change.name, made, leaves=not change.new),
                 dragged=cause is None,
                 fork=fork,
                 index=_index(change),
@@ -78,6 +80,28 @@ def _variants(made: Attempt) -> dict[str, VariantChange]:
         if made.world.locked.get(new.package) is None:
             found[new.package] = change
     return found
+
+
+def _from_asked(case: Case, made: Attempt) -> Iterator[Move]:
+    """The moves of a project that uv cannot lock: from what it asks for to what can be had."""
+    for name, asked in case.asked.items():
+        installed = [piece.version for s in made.after.stacks if (piece := s.get(name))]
+        if installed and all(asked.met_by(version) for version in installed):
+            continue
+        after = _installed(made.after, name)
+        own = errors(f for f in case.findings if f.package == name)
+        clash = case.clashing.get(name)
+        cause = f"{clash.code}: {clash.message}" if clash and not own else None
+        cause = cause or _cause(name, case, leaves=after is None)
+        yield Move(
+            package=name,
+            before=asked.text,
+            after=after,
+            because=cause or _dragged(name, made, leaves=after is None),
+            dragged=cause is None,
+            asked=True,
+            edits=tuple(e for e in made.edits if _concerns(e, name)),
+        )
 
 
 def _versions(forks: Iterable[Fork]) -> str | None:
@@ -127,10 +151,10 @@ def _cause(
     return f"{told[0].code}: {told[0].message}"
 
 
-def _dragged(change: PackageChange, made: Attempt) -> str:
-    if not change.new:
+def _dragged(name: str, made: Attempt, *, leaves: bool) -> str:
+    if leaves:
         return "nothing needs it any more"
-    return made.solution.because.get(change.name, ALONG)
+    return made.solution.because.get(name, ALONG)
 
 
 def _fork(change: PackageChange, before: Ground, after: Ground) -> str | None:

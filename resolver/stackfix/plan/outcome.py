@@ -47,7 +47,7 @@ def planned(
     case: Case, made: Attempt, step: NextStep | None, warnings: Sequence[str], tried: int
 ) -> Plan:
     """A joint move that clears every error."""
-    changes = diff(case.before.lock, made.after.lock)
+    changes = diff(case.origin, made.after.lock) if case.origin else ()
     lock_path = PurePosixPath("uv.lock")
     files = {PurePosixPath(path.as_posix()): data for path, data in made.files.items()}
     return _plan(
@@ -56,11 +56,11 @@ def planned(
         moves=moves(changes, case, made),
         remaining=made.remaining,
         edits=made.edits,
-        drift=_drift_lines(drift(case.before.lock, made.after.lock)),
+        drift=_drift_lines(drift(case.origin, made.after.lock) if case.origin else ()),
         rebuilds=rebuilds(case.before, made.after, case.request.graph),
         next_step=step,
         warnings=(*warnings, *made.warnings),
-        download=_download(case.before, made.after),
+        download=_download(case.before if case.origin else None, made.after),
         files={**files, lock_path: made.lock},
         diff=_unified(case, made),
         tried=tried,
@@ -87,7 +87,7 @@ def impossible(
     )
 
 
-def _plan(case: Case, status: Status, **found: object) -> Plan:
+def _plan(case: Case, status: Status, *, warnings: Sequence[str] = (), **found: object) -> Plan:
     request, project = case.request, case.request.project
     return Plan(
         status=status,
@@ -105,6 +105,7 @@ def _plan(case: Case, status: Status, **found: object) -> Plan:
         unknown=unknown(case.before.sites),
         knowledge=request.graph.version,
         base=base_digests(case),
+        warnings=(*case.notes, *warnings),
         **found,  # type: ignore[arg-type]  # each keyword is a field of Plan
     )
 
@@ -119,7 +120,8 @@ def base_digests(case: Case) -> dict[PurePosixPath, str | None]:
     if project.uv_config.is_uv_toml:
         file = project.uv_config.file
         found[PurePosixPath(file.path.as_posix())] = hashlib.sha256(file.data).hexdigest()
-    found[PurePosixPath("uv.lock")] = None if case.fresh is not None else case.before.lock.digest
+    known = project.read_lock().digest if project.lock_path.exists() else None
+    found[PurePosixPath("uv.lock")] = known
     return found
 
 
@@ -137,14 +139,18 @@ def _drift_lines(found: Iterable[Drift]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _download(before: Ground, after: Ground) -> int:
-    """Bytes of the wheels of changed packages, for the first site: what one `uv sync` fetches."""
-    old, new = before.stacks[0].environment, after.stacks[0].environment
-    if old is None or new is None:
+def _download(before: Ground | None, after: Ground) -> int:
+    """Bytes of the wheels of changed packages, for the first site: what one `uv sync` fetches.
+
+    Those of all packages where nothing could be installed before.
+    """
+    new = after.stacks[0].environment
+    old = before.stacks[0].environment if before else None
+    if new is None:
         return 0
     total = 0
     for name, package in new.installed.items():
-        known = old.installed.get(name)
+        known = old.installed.get(name) if old else None
         if known is None or known.version != package.version:
             file = new.platform.wheel(package, new.python)
             total += file.size or 0 if file else 0

@@ -64,6 +64,8 @@ class Move:
     """None: the package leaves the lock."""
     because: str
     """The chain from a finding, or from the requirement that drags it."""
+    asked: bool = False
+    """True: `before` is what the project asks for, which uv cannot lock; a version or a range."""
     dragged: bool = False
     """True: no finding names it, another move needs it."""
     fork: str | None = None

@@ -7,25 +7,24 @@ from dataclasses import replace
 from functools import cache
 
 from stackfix.plan import outcome
-from stackfix.plan.attempt import Attempt, Rejected, attempt
+from stackfix.plan.attempt import Attempt, Rejected, attempt, repaired
 from stackfix.plan.case import Case
 from stackfix.plan.declared import world
 from stackfix.plan.exchanging import as_exchanged, worlds
 from stackfix.plan.homes import homes
-from stackfix.plan.ignored import ignored
 from stackfix.plan.lifting import lifts
 from stackfix.plan.limits import Limits, dependents, limits
 from stackfix.plan.nextstep import next_step, worth_a_step
 from stackfix.plan.obstacles import stuck
 from stackfix.plan.plan import NextStep, Plan
 from stackfix.plan.request import Request, Strategy
-from stackfix.plan.sites import ground
+from stackfix.plan.start import start
 from stackfix.plan.why import answers
 from stackfix.rules.judge import errors
+from stackfix.rules.sf506_clash import Clashing
 from stackfix.solve.joint import Joint
 from stackfix.solve.search import Failure, Found
 from stackfix.solve.world import HERE, World
-from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.relock import IndexUnreachable
 
 __all__ = ["propose"]
@@ -43,15 +42,16 @@ def propose(request: Request) -> Plan:
 
     Raises:
         InputError: the project, its lock or the selection is broken.
-        IndexUnreachable, RelockRefused: uv could not lock the project at all.
+        Unlockable: uv can lock the project with no versions of the stack.
+        IndexUnreachable, RelockRefused: uv could not go on.
     """
-    case = _case(request)
+    case = start(request)
     limits_of = cache(lambda: _limits(case))  # read when first needed, and once
     plan = _proposed(case, limits_of)
     if not (request.why or request.why_not) or not plan.gpu_packages:
         return plan
-    scene = world(request, case.before, limits_of().demands)
-    around = worlds(request, case.before, scene, limits_of().demands)
+    scene = world(case.request, case.before, limits_of().demands)
+    around = worlds(case.request, case.before, scene, limits_of().demands)
     told = answers(scene, around.exchanged, request.why, request.why_not, plan.moves, plan.findings)
     return replace(plan, answers=told)
 
@@ -61,6 +61,8 @@ def _proposed(case: Case, limits_of: Callable[[], Limits]) -> Plan:
     if not case.before.gpu_packages:
         return outcome.no_gpu(case)
     asked = bool(request.require) or request.strategy == Strategy.NEWEST
+    if case.repairs and not asked and not _beside_clashes(case):
+        return outcome.planned(case, repaired(case, world(request, case.before, ())), None, (), 0)
     if not errors(case.findings) and not asked:
         if not worth_a_step(case.findings):
             return outcome.nothing_to_do(case, None, ())
@@ -70,23 +72,9 @@ def _proposed(case: Case, limits_of: Callable[[], Limits]) -> Plan:
     return _move(case, limits_of())
 
 
-def _case(request: Request) -> Case:
-    lock, fresh = _lock(request)
-    before = ground(lock, request)
-    entries = ignored(request.project)
-    case = Case(request=request, before=before, findings=(), ignored=entries, fresh=fresh)
-    return replace(case, findings=case.kept(before.findings(request.graph)))
-
-
-def _lock(request: Request) -> tuple[Lock, bytes | None]:
-    """The project's lock; where there is none, one that uv makes in the scratch copy."""
-    if request.project.lock_path.exists():
-        return request.project.read_lock(), None
-    from stackfix_lockfiles.relock import relock
-
-    request.say("locking the project, which has no uv.lock yet")
-    made = relock(request.project, {}, pins={}, offline=request.offline, progress=request.progress)
-    return Lock.parse(made.lock), made.lock
+def _beside_clashes(case: Case) -> bool:
+    """Whether there are errors that the repairs of the start do not clear."""
+    return any(fault.code != Clashing.code for fault in errors(case.findings))
 
 
 def _limits(case: Case) -> Limits:

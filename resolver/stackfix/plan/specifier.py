@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from packaging.specifiers import Specifier, SpecifierSet
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
-__all__ = ["admitting", "bound_below"]
+__all__ = ["admitting", "bound_below", "exact", "kept_clauses", "written"]
 
 
 def bound_below(version: Version) -> str:
@@ -71,6 +71,27 @@ def _replacement(clause: Specifier, chosen: Version) -> str | None:
     if clause.operator in {"<", "<="}:
         return None
     raise ValueError(f"{clause} excludes {chosen}")
+
+
+def written(specifier: SpecifierSet) -> str:
+    """A specifier as people write it: ">=9.8,<10"."""
+    return ",".join(str(clause) for clause in sorted(specifier, key=_written_order))
+
+
+def exact(specifier: SpecifierSet) -> Version | None:
+    """The version that a specifier pins; None where it pins none."""
+    for clause in specifier:
+        if clause.operator in {"==", "==="} and not clause.version.endswith(".*"):
+            try:
+                return Version(clause.version)
+            except InvalidVersion:  # "===" takes any text
+                return None
+    return None
+
+
+def kept_clauses(specifier: SpecifierSet) -> SpecifierSet:
+    """What may not be edited away: versions that the project excludes, or takes, by name."""
+    return SpecifierSet(",".join(str(c) for c in specifier if c.operator in {"!=", "==="}))
 
 
 def _written_order(clause: Specifier) -> tuple[int, str]:

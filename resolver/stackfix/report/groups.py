@@ -65,7 +65,7 @@ def group(findings: Iterable[Finding], every_target: Sequence[str]) -> tuple[Gro
                         _fault(message, same, every_target)
                         for (_, _, message), same in found.items()
                     ),
-                    key=lambda fault: (_WORST_FIRST.index(fault.severity), fault.code),
+                    key=lambda fault: _WORST_FIRST.index(fault.severity),
                 )
             ),
         )

@@ -124,6 +124,7 @@ def _move(move: Move) -> dict[str, Any]:
         "package": move.package,
         "from": move.before,
         "to": move.after,
+        "asked": move.asked,
         "because": move.because,
         "dragged": move.dragged,
         "fork": move.fork,

@@ -97,6 +97,8 @@ def _findings(
 
 def _moves(plan: Plan) -> Iterator[RenderableType]:
     said = {f"{finding.code}: {finding.message}": finding for finding in plan.findings}
+    if not plan.moves:
+        return
     yield _heading(f"Moves together: {count(len(plan.moves), 'package')}")
     table = _grid()
     arrived = {move.package: move.after for move in plan.moves}
@@ -111,7 +113,7 @@ def _moves(plan: Plan) -> Iterator[RenderableType]:
         package, before, after = row
         table.add_row(
             plain(package, style="" if move.dragged else "bold"),
-            plain(before or "new", style="dim"),
+            plain(f"asked {before}" if move.asked else before or "new", style="dim"),
             plain("→", style="dim"),
             plain(after or "leaves", style="green" if after else "yellow"),
             _reason(move, said.get(move.because)),

@@ -24,6 +24,7 @@ from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf503_override import Override
 from stackfix.rules.sf504_superseded import Superseded
 from stackfix.rules.sf505_other_index import OtherIndex
+from stackfix.rules.sf506_clash import Clashing
 
 __all__ = [
     "INTEGRITY_RULES",
@@ -59,7 +60,13 @@ STACK_RULES: tuple[StackRule, ...] = (
     AssemblerForDriver(),
 )
 LOCK_RULES: tuple[LockRule, ...] = (Superseded(),)
-INTEGRITY_RULES: tuple[IntegrityRule, ...] = (NotJudged(), Disagrees(), Override(), OtherIndex())
+INTEGRITY_RULES: tuple[IntegrityRule, ...] = (
+    NotJudged(),
+    Disagrees(),
+    Override(),
+    OtherIndex(),
+    Clashing(),
+)
 """They judge a lock as it was written, not a stack: `stackfix check` asks them."""
 
 

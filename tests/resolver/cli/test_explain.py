@@ -7,9 +7,9 @@ import json
 import pytest
 
 from stackfix.cli.main import main
-from stackfix.rules.catalogue import LOCK_RULES, PIECE_RULES, STACK_RULES, TARGET_RULES
+from stackfix.rules.catalogue import titles
 
-CODES = [rule.code for rule in (*PIECE_RULES, *TARGET_RULES, *STACK_RULES, *LOCK_RULES)]
+CODES = list(titles())
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -1,0 +1,180 @@
+"""Where a plan starts: the project's lock, one that uv makes of it now, or what the project asks.
+
+Where there is no lock and uv can make none, the move is counted from what the project asks for,
+and the clash is the first thing that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from stackfix.plan.asked import asked_of, named_alone, standing
+from stackfix.plan.case import Case
+from stackfix.plan.clash_words import refused, told
+from stackfix.plan.clashes import Clash, clashes
+from stackfix.plan.ignored import ignored
+from stackfix.plan.relaxing import Unlockable, relaxed_lock
+from stackfix.plan.request import Request
+from stackfix.plan.rivals import chosen, conflicts, rivals_over
+from stackfix.plan.sites import Ground, ground
+from stackfix.rules.finding import Finding
+from stackfix.rules.judge import judge
+from stackfix_lockfiles.edits import Edit, add_conflict, apply_edits
+from stackfix_lockfiles.lock import ConflictItem, Lock
+from stackfix_lockfiles.relock import Unsolvable, relock
+
+__all__ = ["Unlockable", "start"]
+
+
+def start(request: Request) -> Case:
+    """The case of a request, with what is wrong at its start.
+
+    Raises:
+        InputError: the project, its lock or the selection is broken.
+        Unlockable: uv can lock the project with no versions of the stack.
+        IndexUnreachable, RelockRefused: uv could not go on.
+    """
+    project = request.project
+    if project.lock_path.exists():
+        return _case(request, project.read_lock())
+    request.say("locking the project, which has no uv.lock yet")
+    try:
+        return _case(request, _locked(request, {}))
+    except Unsolvable as refusal:
+        return _clashing(request, refusal)
+
+
+def _locked(request: Request, files: Mapping[Path, bytes]) -> Lock:
+    made = relock(
+        request.project, files, pins={}, offline=request.offline, progress=request.progress
+    )
+    return Lock.parse(made.lock)
+
+
+def _case(request: Request, lock: Lock, first: Sequence[Finding] = ()) -> Case:
+    """The case of a lock that uv made or would make, with `first` among its findings."""
+    before = ground(lock, request)
+    found = before.findings(request.graph)
+    return _judged(request, before, lock, found, first)
+
+
+def _judged(
+    request: Request,
+    before: Ground,
+    origin: Lock | None,
+    found: Iterable[Finding],
+    first: Sequence[Finding],
+) -> Case:
+    """`first` are findings that no project can ignore."""
+    entries = ignored(request.project)
+    case = Case(request=request, before=before, findings=(), ignored=entries, origin=origin)
+    return replace(case, findings=(*first, *case.kept(found)))
+
+
+def _clashing(request: Request, refusal: Unsolvable) -> Case:
+    """The case of a project that does not lock: from alternatives, or from what is asked."""
+    found = clashes(request)
+    rivals = {clash.package: items for clash in found if (items := _rivals(request, clash))}
+    first = [told(clash, rivals=clash.package in rivals) for clash in found]
+    if rivals and (case := _apart(request, first, rivals)):
+        return case
+    wide = _widened(request, found)
+    relaxed = relaxed_lock(wide, found, refusal)
+    seen = ground(relaxed.lock, wide)
+    asked = asked_of(wide, seen)
+    before = standing(wide, seen, asked, relaxed.names, _explained(found, seen))
+    clashing = {
+        name: one for clash, one in zip(found, first, strict=True) for name in clash.packages
+    }
+    if unexplained := relaxed.names - {clash.set_aside for clash in found}:
+        words = refused(_named(unexplained, refusal.reason), refusal.reason)
+        first.append(words)
+        clashing = {**dict.fromkeys(unexplained, words), **clashing}
+    old = request.project.read_lock() if request.project.lock_path.exists() else None
+    stacks = [(site.target, site.stack) for site in named_alone(wide, before).sites]
+    case = _judged(wide, before, old, judge(stacks, {}, wide.graph), first)
+    return replace(case, asked=asked, clashing=clashing, notes=tuple(_notes(request, wide)))
+
+
+def _explained(found: Sequence[Clash], seen: Ground) -> frozenset[str]:
+    """The packages set aside whose clash the facts explain for the very builds that are locked.
+
+    What PyTorch's own indexes build is another wheel than the one whose metadata was read.
+    """
+    builds = {piece.title for stack in seen.stacks for piece in stack if piece.version.local}
+    names = {title.partition(" ")[0] for title in builds}
+    return frozenset(
+        clash.set_aside
+        for clash in found
+        if not any(
+            side.maker and side.maker.partition(" ")[0] in names and side.maker not in builds
+            for side in clash.sides
+        )
+    )
+
+
+def _named(names: frozenset[str], reason: str) -> str:
+    """The package that uv speaks of first."""
+    spoken = [name for name in names if name in reason]
+    return min(spoken or names, key=lambda name: (reason.find(name), name))
+
+
+def _rivals(request: Request, clash: Clash) -> tuple[ConflictItem, ...]:
+    one, other = clash.sides
+    return rivals_over(request, clash.package, one.root, other.root)
+
+
+def _apart(
+    request: Request, first: Sequence[Finding], rivals: Mapping[str, tuple[ConflictItem, ...]]
+) -> Case | None:
+    """The case with the rivals declared to exclude each other; None where that is not all."""
+    edits: dict[tuple[ConflictItem, ...], Edit] = {}
+    for package, items in rivals.items():
+        why = f"they ask for different versions of {package}"
+        edits.setdefault(items, add_conflict(request.project, items, why=why))
+    repairs = tuple(edits.values())
+    request.say("locking with the extras that clash declared as conflicts")
+    try:
+        lock = _locked(request, apply_edits(request.project, repairs))
+    except Unsolvable:
+        return None
+    notes = [
+        f"{', '.join(map(str, items))} become alternatives, each locked on its own; "
+        "to install them together, plan with all of them chosen"
+        for items in edits
+    ]
+    return replace(_case(request, lock, first), repairs=repairs, notes=tuple(notes))
+
+
+def _widened(request: Request, found: Sequence[Clash]) -> Request:
+    """The request with the extras and groups that clash, for uv locks all of them together."""
+    known = chosen(request)
+    barred = {item for rivals in conflicts(request) if known & {*rivals} for item in rivals}
+    roots = [
+        side.root
+        for clash in found
+        for side in clash.sides
+        if (side.root.extra, side.root.group) not in barred
+    ]
+    extras = {d.extra for d in roots if d.extra and (d.extra, None) not in known}
+    groups = {d.group for d in roots if d.group and (None, d.group) not in known}
+    return replace(
+        request,
+        extras=(*request.extras, *sorted(extras)),
+        groups=(*request.groups, *sorted(groups)),
+    )
+
+
+def _notes(request: Request, wide: Request) -> list[str]:
+    """What was added to the selection."""
+    before = {canonicalize_name(name) for name in (*request.extras, *request.groups)}
+    extras = [f"extra {name}" for name in wide.extras if canonicalize_name(name) not in before]
+    groups = [f"group {name}" for name in wide.groups if canonicalize_name(name) not in before]
+    added = ", ".join((*extras, *groups))
+    if not added:
+        return []
+    return [f"planned with {added} too: uv locks every extra and group"]
