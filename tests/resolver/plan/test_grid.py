@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from stackfix.plan.declared import world
+from stackfix.plan.exchanging import worlds
 from stackfix.plan.limits import dependents, limits
 from stackfix.plan.request import Request
 from stackfix.plan.sites import Ground
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
-from stackfix.solve.domain import Domain
-from stackfix.solve.search import Search
+from stackfix.solve.joint import Joint
 from stackfix.solve.world import HERE, Homes
 from stackfix_lockfiles.errors import InputError
 from tests.resolver.making import graph
@@ -66,9 +66,10 @@ def moves(request: Request, before: Ground) -> str:
     demands = limits(before, dependents(before), {}).demands
     for homes in scenes():
         scene = world(request, before, demands, homes=homes)
-        found = next(Search(scene, Domain(scene)).solutions(), None)
+        found = next(Joint(worlds(request, before, scene, demands).all).solutions(), None)
         if found is not None:
             moved = [f"{n} {v}" for n, v in found.chosen.items() if scene.locked.get(n) != v]
+            moved += [str(found.world.exchange)] if found.world.exchange else []
             return "→ " + (", ".join(moved) or "libraries alone")
     return "no plan"
 

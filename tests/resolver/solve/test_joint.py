@@ -1,0 +1,135 @@
+"""Several worlds searched as one: the cheapest of all, and a world only when its turn comes."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from packaging.version import Version
+
+from stackfix.solve.cost import FREE, Cost, plus
+from stackfix.solve.domain import Domain
+from stackfix.solve.exchange import Exchange
+from stackfix.solve.joint import Joint
+from stackfix.solve.resolve import Solution, complete
+from stackfix.solve.world import World
+from tests.resolver.making import graph
+from tests.resolver.solve.made_world import Made, made_world
+
+OLD, NEW = "sm_70 sm_80 sm_90", "sm_70 sm_80 sm_90 sm_100 sm_120"
+VERSIONS = ("1.0.0", "1.0.1", "1.1.0", "2.0.0")
+CUDNN = ("9.5.0", "9.8.0")
+
+
+def exchange(price: Cost, *keys: str) -> Exchange:
+    """These variants in CUDA 13."""
+    swaps = {}
+    for key in keys:
+        group = graph().variants.group(key)
+        assert group is not None
+        new = group.of(13)
+        assert new is not None
+        swaps[key] = new
+    return Exchange(cuda=13, swaps=swaps, price=price)
+
+
+def releases(major: int) -> st.SearchStrategy[dict[str, Made]]:
+    """Releases of a framework that pin a cuDNN of this CUDA major, or none."""
+    pins = st.sampled_from([[f"nvidia-cudnn-cu{major}=={v}"] for v in CUDNN] + [[]])
+    made = st.builds(
+        lambda code, pin: Made(code=code, requires=pin), st.sampled_from([OLD, NEW, NEW]), pins
+    )
+    return st.dictionaries(st.sampled_from(VERSIONS), made, min_size=1, max_size=4)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[World, World]:
+    """A project with torch, cupy and a cuDNN of its own, and the same with CUDA 13 asked for."""
+    torch = draw(st.one_of(releases(12), releases(13)))
+    cupy = {12: draw(releases(12)), 13: draw(releases(13))}
+    cudnn = {v: Made(code=draw(st.sampled_from([OLD, NEW, NEW]))) for v in CUDNN}
+    asked = ["cupy-cuda12x", *draw(st.sampled_from([[], ["nvidia-cudnn-cu12"]]))]
+    world = made_world(
+        {
+            "torch": torch,
+            "cupy-cuda12x": cupy[12],
+            "cupy-cuda13x": cupy[13],
+            "nvidia-cudnn-cu12": cudnn,
+            "nvidia-cudnn-cu13": cudnn,
+        },
+        {
+            "torch": draw(st.sampled_from(sorted(torch))),
+            "cupy-cuda12x": draw(st.sampled_from(sorted(cupy[12]))),
+            "nvidia-cudnn-cu12": draw(st.sampled_from(CUDNN)),
+        },
+        ["torch", *asked],
+    )
+    price = Cost(variant=1, library=len(asked) - 1)
+    return world, world.exchanging(exchange(price, *asked))
+
+
+def exhaustive(world: World) -> list[Cost]:
+    """The costs of all combinations of one world, each completed by itself."""
+    domain = Domain(world)
+    cupy = "cupy-cuda12x" if world.exchange is None else "cupy-cuda13x"
+    found = []
+    for combination in product(domain.choices("torch"), domain.choices(cupy)):
+        chosen: dict[str, Version] = {
+            name: choice.version for name, choice in zip(("torch", cupy), combination, strict=True)
+        }
+        if isinstance(complete(world, domain, chosen), Solution):
+            total = world.exchange.price if world.exchange else FREE
+            for choice in combination:
+                total = plus(total, choice.cost)
+            found.append(total)
+    return found
+
+
+@settings(max_examples=80, deadline=None)
+@given(worlds())
+def test_nothing_is_cheaper_in_either_world(both: tuple[World, World]) -> None:
+    costs = [found.cost for found in Joint(both).solutions()]
+    assert costs == sorted(costs)
+    assert costs == sorted(cost for world in both for cost in exhaustive(world))
+
+
+def test_what_stands_in_starts_at_the_version_that_it_replaces() -> None:
+    made = {
+        "cupy-cuda12x": {v: Made(code=OLD) for v in VERSIONS},
+        "cupy-cuda13x": {v: Made(code=NEW) for v in VERSIONS},
+    }
+    world = made_world(made, {"cupy-cuda12x": "1.0.1"}, ["cupy-cuda12x"])
+    exchanged = world.exchanging(exchange(Cost(variant=1), "cupy-cuda12x"))
+    first = next(Joint((world, exchanged)).solutions())
+    assert first.chosen == {"cupy-cuda13x": Version("1.0.1")}
+    assert first.cost == Cost(variant=1)
+    assert first.world is exchanged
+
+
+def test_a_world_that_costs_more_than_a_solution_is_not_searched() -> None:
+    torch = {"1.0.0": Made(code=OLD), "1.0.1": Made(code=NEW)}
+    cudnn = {"9.8.0": Made(code=NEW)}
+    made = {"torch": torch, "nvidia-cudnn-cu12": cudnn, "nvidia-cudnn-cu13": cudnn}
+    world = made_world(
+        made, {"torch": "1.0.1", "nvidia-cudnn-cu12": "9.8.0"}, ["torch", "nvidia-cudnn-cu12"]
+    )
+    exchanged = world.exchanging(exchange(Cost(library=1), "nvidia-cudnn-cu12"))
+    joint = Joint((world, exchanged))
+    assert next(joint.solutions()).cost == FREE
+    assert joint.tried == 1
+
+
+def test_what_only_an_exchange_meets_with_says_so() -> None:
+    made = {
+        "cupy-cuda12x": {"1.0.0": Made(code=OLD)},
+        "cupy-cuda13x": {"1.0.0": Made(code="sm_75 sm_80 sm_90")},
+    }
+    world = made_world(made, {"cupy-cuda12x": "1.0.0"}, ["cupy-cuda12x"])
+    joint = Joint((world, world.exchanging(exchange(Cost(variant=1), "cupy-cuda12x"))))
+    assert not list(joint.solutions())
+    reasons = {failure.package: failure.reason for failure in joint.failures}
+    assert reasons["cupy-cuda12x"].startswith("cupy-cuda12x 1.0.0 has no code")
+    assert reasons["cupy-cuda13x"].startswith(
+        "with cupy-cuda13x for cupy-cuda12x: cupy-cuda13x 1.0.0 has no code"
+    )
