@@ -36,16 +36,22 @@ class Choice:
 
 
 class Domain:
-    """The choices of every stack package in one world, worked out when first asked for."""
+    """The choices of every stack package in one world, worked out when first asked for.
 
-    def __init__(self, world: World) -> None:
+    `beside` is the domain of a world with the same sites and graph: what was found out there about
+    single versions holds here too.
+    """
+
+    def __init__(self, world: World, beside: Domain | None = None) -> None:
         self._world = world
         self._choices: dict[str, tuple[Choice, ...]] = {}
         self._demands: dict[tuple[str, Version], tuple[Demand, ...]] = {}
         self._admitted: dict[tuple[str, SpecifierSet], frozenset[Version]] = {}
         self._costs: dict[str, dict[Version, Cost]] = {}
         self._refused: dict[str, dict[Version, str]] = {}
-        self._faults: dict[tuple[str, Version], list[Finding]] = {}
+        self._faults: dict[tuple[str, Version], list[Finding]] = (
+            {} if beside is None else beside._faults
+        )
 
     @property
     def world(self) -> World:

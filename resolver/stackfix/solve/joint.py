@@ -17,24 +17,35 @@ __all__ = ["Joint"]
 class Joint:
     """The solutions of some worlds in order of cost; among equals, those of the first world.
 
-    No solution of a world costs less than its exchange, so a world is only searched when
-    everything cheaper than that was looked at: most projects never get there.
+    The worlds have the same sites. One is only searched when everything cheaper than the least
+    that a solution of it could cost was looked at: most projects never get to the second.
     """
 
     def __init__(self, worlds: Sequence[World], *, newest: bool = False) -> None:
-        self._searches = [Search(world, Domain(world), newest=newest) for world in worlds]
+        self._searches: list[Search] = []
+        beside: Domain | None = None
+        for world in worlds:
+            beside = Domain(world, beside)
+            self._searches.append(Search(world, beside, newest=newest))
 
     def solutions(self) -> Iterator[Found]:
         """Working combinations, the cheapest first."""
         runs = [search.solutions() for search in self._searches]
-        queue: list[tuple[Cost, int, Found | None]] = [
-            (_floor(search.world), number, None) for number, search in enumerate(self._searches)
-        ]
-        heapq.heapify(queue)
+        queue: list[tuple[Cost, int, Found | None]] = []
+        for number, search in enumerate(self._searches):
+            exchange = search.world.exchange
+            heapq.heappush(queue, (exchange.price if exchange else FREE, number, None))
+        weighed: set[int] = {0}  # the first world is searched in any case
         while queue:
-            _, number, found = heapq.heappop(queue)
+            price, number, found = heapq.heappop(queue)
             if found is not None:
                 yield found
+            elif number not in weighed:
+                weighed.add(number)
+                floor = self._searches[number].floor()
+                if floor > price:
+                    heapq.heappush(queue, (floor, number, None))
+                    continue
             following = next(runs[number], None)
             if following is not None:
                 heapq.heappush(queue, (following.cost, number, following))
@@ -57,7 +68,3 @@ class Joint:
                     failure = replace(failure, reason=f"with {exchange}: {failure.reason}")
                 found[failure] = None
         return list(found)
-
-
-def _floor(world: World) -> Cost:
-    return world.exchange.price if world.exchange is not None else FREE

@@ -84,6 +84,24 @@ class Search:
         ]
         return sorted(found, key=lambda name: (len(self.domain.choices(name)), name))
 
+    def floor(self) -> Cost:
+        """What no solution costs less than: each framework at its cheapest version by itself.
+
+        With variants exchanged that version has to offer what is asked of it: jax 0.6 has no
+        "cuda13", so that jax[cuda13] is never had at the price of the variant alone.
+        """
+        total = self._exchange_price()
+        asked = [root.key for root in self.world.roots]
+        for name in self.frameworks() if not self.newest else ():
+            keys = [key for key in asked if key.startswith(f"{name}[")]
+            prices = [
+                choice.cost
+                for choice in self.domain.choices(name)
+                if all(self.domain.offers(key, choice.release) for key in keys)
+            ]
+            total = plus(total, min(prices, default=FREE))
+        return total
+
     def solutions(self) -> Iterator[Found]:
         """Working combinations, the cheapest first."""
         frameworks = self.frameworks()
@@ -137,10 +155,13 @@ class Search:
         )
 
     def _price(self, lanes: Sequence[_Lane], places: tuple[int, ...]) -> Cost:
-        total = self.world.exchange.price if self.world.exchange is not None else FREE
+        total = self._exchange_price()
         for lane, place in zip(lanes, places, strict=True):
             total = plus(total, lane.price(place))
         return total
+
+    def _exchange_price(self) -> Cost:
+        return self.world.exchange.price if self.world.exchange is not None else FREE
 
     def _note(self, chosen: Mapping[str, Version], conflict: Conflict) -> None:
         """Keep why a combination failed though each of its frameworks works alone."""

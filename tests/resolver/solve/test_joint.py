@@ -13,6 +13,7 @@ from stackfix.solve.domain import Domain
 from stackfix.solve.exchange import Exchange
 from stackfix.solve.joint import Joint
 from stackfix.solve.resolve import Solution, complete
+from stackfix.solve.search import Search
 from stackfix.solve.world import World
 from tests.resolver.making import graph
 from tests.resolver.solve.made_world import Made, made_world
@@ -133,3 +134,32 @@ def test_what_only_an_exchange_meets_with_says_so() -> None:
     assert reasons["cupy-cuda13x"].startswith(
         "with cupy-cuda13x for cupy-cuda12x: cupy-cuda13x 1.0.0 has no code"
     )
+
+
+def test_an_extra_that_only_later_releases_have_is_had_at_their_price() -> None:
+    plugin = {"1.0.0": Made(code=OLD), "1.1.0": Made(code=NEW), "2.0.0": Made(code=NEW)}
+    made = {
+        "jax": {
+            "1.0.0": Made(requires=['jax-cuda12-plugin==1.0.0; extra == "cuda12"'], code=NEW),
+            "1.1.0": Made(requires=['jax-cuda12-plugin==1.1.0; extra == "cuda12"'], code=NEW),
+            "2.0.0": Made(
+                requires=[
+                    'jax-cuda12-plugin==2.0.0; extra == "cuda12"',
+                    'jax-cuda13-plugin==2.0.0; extra == "cuda13"',
+                ],
+                code=NEW,
+            ),
+        },
+        "jax-cuda12-plugin": plugin,
+        "jax-cuda13-plugin": plugin,
+    }
+    locked = {"jax": "1.0.0", "jax-cuda12-plugin": "1.0.0"}
+    world = made_world(made, locked, ["jax[cuda12]"])
+    exchanged = world.exchanging(exchange(Cost(variant=1), "jax[cuda12]"))
+    floor = Search(exchanged, Domain(exchanged)).floor()
+    assert floor == Cost(major=1, variant=1, distance=2)
+    joint = Joint((world, exchanged))
+    first, second, third = joint.solutions()
+    assert first.chosen == {"jax": Version("1.1.0")}
+    assert (second.world, third.world) == (world, exchanged)
+    assert third.cost == floor
