@@ -22,6 +22,7 @@ from stackfix_knowledge.couplings import (
 from stackfix_knowledge.cuda import CudaTable
 from stackfix_knowledge.gpus import GpuTable
 from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.loading import Library, LoadingTable
 from stackfix_knowledge.overlay import Overlay
 from stackfix_knowledge.packages import PackageTable
 from stackfix_knowledge.reader import facts_folder
@@ -100,6 +101,17 @@ class Graph:
     def variants(self) -> VariantTable:
         """Packages and extras that are one product, built for several CUDA majors."""
         return VariantTable.load()
+
+    @cached_property
+    def loading(self) -> LoadingTable:
+        """Shared libraries of CUDA: who installs them, and how packages load them."""
+        return LoadingTable.load()
+
+    def cuda_majors(self, library: Library) -> frozenset[int]:
+        """The CUDA majors whose wheels install a library of that name."""
+        packages = (self.packages.get(installer.package) for installer in library.installers)
+        majors = (package.cuda_major for package in packages if package is not None)
+        return frozenset(major for major in majors if major is not None)
 
     def releases(self, name: str) -> tuple[Release, ...]:
         """Every known release of a package, ascending, those of PyTorch's indexes among them."""

@@ -55,6 +55,8 @@ class Environment:
     """By name, the workspace's own included. `installed` leaves out what is only virtual."""
     links: tuple[Link, ...]
     """Every edge followed, in walking order."""
+    open_ended: bool = False
+    """Whether an installer may add what these packages need: a list of requirements, no lock."""
     surplus: tuple[LockedPackage, ...] = ()
     """Further versions of a name already in `packages`: a lock that installs two of one thing."""
     _parents: Mapping[str, str | None] = field(repr=False)

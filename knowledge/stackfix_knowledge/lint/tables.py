@@ -18,6 +18,7 @@ from stackfix_knowledge.gpus import parse_gpus
 from stackfix_knowledge.indexes import IndexTable
 from stackfix_knowledge.lint.decisions import parse_decisions
 from stackfix_knowledge.lint.problem import Kind, Problem
+from stackfix_knowledge.loading import LoadingTable
 from stackfix_knowledge.packages import PackageTable, parse_packages
 from stackfix_knowledge.reader import Entry, FactsError, read_file
 from stackfix_knowledge.variants import VariantTable
@@ -71,6 +72,7 @@ def _read(file: Entry, name: str) -> None:
         "couplings": CouplingTable.load,
         "indexes": IndexTable.load,
         "variants": VariantTable.load,
+        "loading": LoadingTable.load,
         "features": lambda: feature_of("any"),
         "xids": lambda: parse_xids(file),
         "borderline": lambda: tuple(parse_decisions(file)),

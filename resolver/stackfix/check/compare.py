@@ -19,7 +19,7 @@ __all__ = ["Comparison", "compare"]
 
 _CODE = frozenset({"SF101", "SF102", "SF103", "SF105", "SF109"})
 _UNKNOWN = "SF109"
-_NAMES_OTHERS = frozenset({"SF302", "SF303", "SF401", "SF502", "SF503", "SF505"})
+_NAMES_OTHERS = frozenset({"SF302", "SF303", "SF304", "SF401", "SF502", "SF503", "SF505"})
 """Rules whose message tells which of several faults of a package this one is."""
 _VERSION = re.compile(r"[<>=!~]*\d[\w.+!*]*")
 _RANK = {Severity.ERROR: 2, Severity.WARNING: 1, Severity.INFO: 0}

@@ -17,6 +17,7 @@ from stackfix.rules.sf203_forward_compatibility import ForwardCompatibility
 from stackfix.rules.sf301_older_runtime import OlderRuntime
 from stackfix.rules.sf302_same_file import SameFile
 from stackfix.rules.sf303_coupling import OtherCuda, UnstatedCoupling
+from stackfix.rules.sf304_missing_library import MissingLibrary
 from stackfix.rules.sf401_known_bug import KnownBug, KnownBugTogether
 from stackfix.rules.sf500_not_judged import NotJudged
 from stackfix.rules.sf501_no_wheel import NoWheel
@@ -55,6 +56,7 @@ STACK_RULES: tuple[StackRule, ...] = (
     UnstatedCoupling(),
     OtherCuda(),
     LibraryOfCuda(),
+    MissingLibrary(),
     KnownBugTogether(),
     AssemblerOfTriton(),
     AssemblerForDriver(),

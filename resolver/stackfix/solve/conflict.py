@@ -46,6 +46,8 @@ def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
         makers = " and ".join(sorted({demand.origin for demand in demands}))
         if name.startswith("index:"):
             return Conflict(reason=f"{makers} come from different indexes")
+        if name.startswith("cuda:"):
+            return Conflict(reason=f"{makers} are builds for different CUDA majors")
         return Conflict(reason=f"{makers} install the same file")
     limiting = _excluding([demand for demand in demands if demand.specifier])
     asked = " and ".join(_said(demand) for demand in limiting[:4] or demands[:2])

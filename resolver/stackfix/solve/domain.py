@@ -15,6 +15,7 @@ from packaging.version import Version
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors, judge_piece
 from stackfix.rules.sf109_unmeasured import is_unknown
+from stackfix.solve.builds import cuda_majors
 from stackfix.solve.cost import Cost, cost
 from stackfix.solve.world import Demand, World
 from stackfix_knowledge.couplings import Collision, Coupling, Relation
@@ -296,6 +297,8 @@ class Domain:
         if name in IndexTable.PACKAGES:
             home = version.local or "default"
             yield Demand("index:torch", SpecifierSet(), origin, home, unmoved)
+        for platform, major in cuda_majors(world, name, version, self._wheels(release)):
+            yield Demand(f"cuda:{platform}", SpecifierSet(), origin, str(major), unmoved)
 
     def _stated(self, key: str, version: Version, release: Release | None) -> Iterator[Demand]:
         """What metadata says; an extra also asks for the same version of its base."""

@@ -69,8 +69,9 @@ class Demand:
     """A requirement inside the solve, with who makes it.
 
     `key` is "torch", "jax[cuda12]" (an extra is a key of its own), or something that only one
-    `owner` may have: "file:PATH" (a path that one package of the environment installs) and
-    "index:torch" (PyTorch's packages come from one index, all of them).
+    `owner` may have: "file:PATH" (a path that one package of the environment installs),
+    "index:torch" (PyTorch's packages come from one index, all of them) and "cuda:PLATFORM" (who
+    takes CUDA's libraries from torch is built for the same major).
     """
 
     key: str

@@ -219,7 +219,7 @@ STEPS = (
             ("[tool.uv]\n", '[tool.uv]\noverride-dependencies = ["cuda-toolkit==13.0.2"]\n'),
             relock=True,
         ),
-        errors=frozenset({("SF503", "cuda-toolkit")}),
+        errors=frozenset({("SF503", "cuda-toolkit"), ("SF304", "torch")}),
         says=("strips the extras", "cublas"),
         moves={"nvidia-cufft": ("12.0.0.61", None), "nvidia-curand": ("10.4.0.35", None)},
     ),

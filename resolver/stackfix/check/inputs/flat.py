@@ -32,6 +32,8 @@ class FlatLock:
     requires_python: str
     entries: tuple[FlatPackage, ...]
     selections: tuple[Selection, ...] = (Selection(plain=True),)
+    open_ended: bool = False
+    """Whether an installer adds what the packages need beyond what is listed."""
 
     @property
     def packages(self) -> tuple[LockedPackage, ...]:
@@ -60,5 +62,6 @@ class FlatLock:
             roots=(),
             packages=packages,
             links=tuple(Link(parent=None, child=name) for name in packages),
+            open_ended=self.open_ended,
             _parents=dict.fromkeys(packages),
         )

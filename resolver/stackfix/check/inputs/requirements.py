@@ -40,7 +40,11 @@ def parse_requirements(data: bytes, name: str) -> FlatLock:
         if len(entries) >= _MOST:
             raise InputError(name, f"expected at most {_MOST:,} requirements, found more")
         entries.append(_entry(line, number, index, name))
-    return FlatLock(name=name, requires_python=">=3.8", entries=tuple(entries))
+    # With hashes pip takes nothing that is not listed.
+    hashed = all(entry.locked.raw["hashes"] for entry in entries)
+    return FlatLock(
+        name=name, requires_python=">=3.8", entries=tuple(entries), open_ended=not hashed
+    )
 
 
 def _entry(line: str, number: int, index: str, name: str) -> FlatPackage:

@@ -1,0 +1,44 @@
+"""Builds that go together: packages that take CUDA's libraries from torch, and torch itself.
+
+SF304 tells which libraries are missing in a stack. That both are builds of one CUDA major is asked
+for beforehand, so that the search does not try every pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from packaging.version import Version
+
+from stackfix.solve.world import World
+from stackfix_knowledge.loading import When
+from stackfix_knowledge.release import WheelFact
+
+__all__ = ["cuda_majors"]
+
+_TORCH = "torch"
+
+
+def cuda_majors(
+    world: World, name: str, version: Version, wheels: Mapping[str, WheelFact]
+) -> Iterator[tuple[str, int]]:
+    """By platform, the CUDA major that torch brings, or that a package takes from torch.
+
+    `wheels` are those of the release, by platform. An environment with two CUDA runtimes may have
+    the other one from elsewhere, and is left to the rule.
+    """
+    graph = world.graph
+    runtimes = max(len(site.stack.providers("cudart")) for site in world.sites)
+    if not world.present(_TORCH) or runtimes > 1 or graph.alternatives(name, version):
+        return
+    loading = graph.loading.of(name, version)
+    for platform, wheel in wheels.items():
+        if name == _TORCH:
+            if wheel.cuda is not None:
+                yield platform, wheel.cuda.major
+        elif loading.when is When.IMPORT:
+            libraries = (graph.loading.library(soname) for soname in loading.asks(wheel))
+            named = {graph.cuda_majors(library) for library in libraries if library}
+            builds = {major for majors in named if len(majors) == 1 for major in majors}
+            if len(builds) == 1:  # else it takes the one that is there
+                yield platform, builds.pop()
