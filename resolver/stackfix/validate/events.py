@@ -60,6 +60,8 @@ def _read(file: Path) -> tuple[list[Check], dict[str, Any], str | None, bool]:
             facts[str(told.get("name"))] = told.get("value")
         elif event == "end":
             ended = True
+        elif event == "ready":
+            begun = None
         elif event in list(Outcome) and len(checks) < _MOST_CHECKS:
             begun = None
             detail = " ".join(str(told.get("detail", "")).split())

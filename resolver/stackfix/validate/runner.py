@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +53,7 @@ def _run(stage: Stage, env: Mapping[str, str]) -> StageResult:
         caches = {
             "TORCHINDUCTOR_CACHE_DIR": str(Path(folder) / "inductor"),
             "TRITON_CACHE_DIR": str(Path(folder) / "triton"),
+            "JAX_ENABLE_COMPILATION_CACHE": "false",
         }
         try:
             ran = run_limited(
@@ -81,6 +83,7 @@ def stage_environment(env: Mapping[str, str], *, scratch: bool) -> dict[str, str
     own = dict(env)
     own.setdefault("PYTHONFAULTHANDLER", "1")
     own["PYTHONUNBUFFERED"] = "1"
+    own.pop("PYTHONSAFEPATH", None)  # the kernels find each other in their own folder
     if scratch:
         for name in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"):
             own.pop(name, None)
@@ -89,16 +92,34 @@ def stage_environment(env: Mapping[str, str], *, scratch: bool) -> dict[str, str
 
 
 def allowed_memory(root: Path = Path("/")) -> int:
-    """Bytes that a stage may take: most of what the machine, or its cgroup, has free."""
+    """Bytes that a stage may take: most of what the machine, or a cgroup around us, has free."""
     available = 8 << 30
     for line in _read(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             available = int(line.split()[1]) << 10
-    limit = _read(root / "sys/fs/cgroup/memory.max").strip()
-    if limit.isdecimal():
-        used = _read(root / "sys/fs/cgroup/memory.current").strip()
-        available = min(available, int(limit) - int(used if used.isdecimal() else 0))
-    return int(available * _SHARE)
+    return int(min([available, *_free_in_groups(root)]) * _SHARE)
+
+
+def _free_in_groups(root: Path) -> Iterator[int]:
+    """Bytes free below the limit of each cgroup (version 2) that this process is in."""
+    own = _read(root / "proc/self/cgroup").partition("0::/")[2].split("\n")[0]
+    top = root / "sys/fs/cgroup"
+    # Seen from another namespace it may lie outside: "/../other".
+    place = Path(os.path.normpath(top / own))
+    for group in (place, *place.parents) if place.is_relative_to(top) else (top,):
+        if not group.is_relative_to(top):
+            return
+        limit = _read(group / "memory.max").strip()
+        used = _read(group / "memory.current").strip()
+        if limit.isdecimal() and used.isdecimal():
+            # Files that were read count as used until something else wants the room: a container
+            # that has just installed a stack would seem to be full.
+            yield max(0, int(limit) - int(used) + _cached(group))
+
+
+def _cached(group: Path) -> int:
+    lines = (line.split() for line in _read(group / "memory.stat").splitlines())
+    return sum(int(value) for name, value in lines if name in ("active_file", "inactive_file"))
 
 
 def _read(path: Path) -> str:

@@ -18,6 +18,7 @@ _SOURCES = {
     "libcudnn.so.9": "unsigned long cudnnGetVersion(void) {{ return {number}; }}",
     "libnccl.so.2": "int ncclGetVersion(int *v) {{ *v = {number}; return 0; }}",
     "libcudart.so.12": "int cudaRuntimeGetVersion(int *v) {{ *v = {number}; return 0; }}",
+    "libcudart.so.11.0": "int cudaRuntimeGetVersion(int *v) {{ *v = 0; return {number}; }}",
     "libcublas.so.12": (
         "int cublasGetProperty(int t, int *v)"
         " {{ *v = t == 0 ? {number} / 100 : t == 1 ? {number} / 10 % 10 : {number} % 10;"

@@ -55,6 +55,13 @@ def test_only_skipped_checks_are_a_skipped_stage(tmp_path: Path) -> None:
     assert found.reason == "not here"
 
 
+def test_a_condition_that_holds_proves_nothing_by_itself(tmp_path: Path) -> None:
+    lines = check("the device is seen", "ready") + check("a", "skipped", "not here") + END
+    found = row(tmp_path, lines, ending())
+    assert found.outcome is Outcome.SKIPPED
+    assert [one.name for one in found.checks] == ["a"]
+
+
 @pytest.mark.parametrize(
     ("how", "reason"),
     [

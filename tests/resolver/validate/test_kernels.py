@@ -14,7 +14,7 @@ import pytest
 
 from stackfix.validate.process import Limits
 from stackfix.validate.python import KERNELS
-from stackfix.validate.result import Outcome
+from stackfix.validate.result import Outcome, StageResult
 from tests.resolver.validate.kernels import FAKES, run_kernel
 
 ALL = ("conv", "attention", "nccl", "compiled", "jax_conv", "jax_collectives")
@@ -29,11 +29,18 @@ WRONG = [
     ("nccl", "broadcast", "broadcast, 4 B"),
     ("nccl", "checkpoint", "a checkpoint saved and loaded"),
     ("compiled", "compile", "a pointwise function and a sum, float32"),
-    ("jax_conv", "conv", "2-D 3×3 float16, forward and gradients"),
-    ("jax_conv", "gradient", "2-D 3×3 float16, forward and gradients"),
+    ("conv", "gradient", "2-D 3×3 float32 contiguous weight gradient"),
+    ("jax_conv", "conv", "2-D 3×3 float16 forward"),
+    ("jax_conv", "gradient", "2-D 3×3 float16 input gradient"),
+    ("jax_conv", "gradient", "2-D 3×3 float16 weight gradient"),
     ("jax_collectives", "psum", "psum, 4 bytes"),
     ("jax_collectives", "all_gather", "all_gather, 4 bytes"),
 ]
+
+
+def outcomes(result: StageResult, which: Outcome) -> dict[str, str]:
+    """The checks that ended so, with their details."""
+    return {check.name: check.detail for check in result.checks if check.outcome is which}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -41,6 +48,7 @@ def test_a_kernel_passes_where_all_is_right(name: str, tmp_path: Path) -> None:
     result = run_kernel(name, tmp_path)
     assert result.outcome is Outcome.PASSED, (result.reason, result.log)
     assert not result.log
+    assert any(check.outcome is Outcome.PASSED for check in result.checks)
 
 
 @pytest.mark.parametrize(("name", "what", "check"), WRONG)
@@ -75,6 +83,13 @@ def test_an_exception_is_told_and_the_other_checks_go_on(tmp_path: Path) -> None
     assert "Traceback" in result.log
     names = [check.name for check in result.checks]
     assert "3-D 3×3×3 bfloat16 channels-last weight gradient" in names
+
+
+def test_what_fails_in_a_gradient_is_not_told_of_the_result(tmp_path: Path) -> None:
+    for name in ("conv", "jax_conv"):
+        result = run_kernel(name, tmp_path, "--quick", env={"FAKE": "wrong:gradient"})
+        assert outcomes(result, Outcome.PASSED)
+        assert not [check for check in outcomes(result, Outcome.FAILED) if "forward" in check]
 
 
 def test_a_crash_names_the_check_that_it_happened_in(tmp_path: Path) -> None:
@@ -116,11 +131,178 @@ def test_one_card_says_that_nothing_crossed_between_cards(tmp_path: Path) -> Non
     assert between.outcome is Outcome.SKIPPED
 
 
+def test_a_rank_with_an_error_leaves_and_the_others_do_not_wait(tmp_path: Path) -> None:
+    """What it sent next would meet another message of the others."""
+    env = {"FAKE": "raise:message of rank 1", "FAKE_CARDS": "2"}
+    result = run_kernel("nccl", tmp_path, "--quick", env=env)
+    failed = outcomes(result, Outcome.FAILED)
+    assert "rank 1: RuntimeError: cuDNN" in failed["all-reduce, 4 B"]
+    assert "rank 1: not reached" in failed["all-gather, 4 B"]
+    assert "all-gather, 4 B" in outcomes(result, Outcome.FAILED)
+    assert result.ending is not None
+    assert result.ending.seconds < 30
+
+
+def test_ranks_that_end_before_they_tell_anything_fail(tmp_path: Path) -> None:
+    env = {"FAKE": "raise:import torch.distributed", "FAKE_CARDS": "2"}
+    result = run_kernel("nccl", tmp_path, "--quick", env=env)
+    failed = outcomes(result, Outcome.FAILED)
+    assert failed == {
+        "rank 0 ends": "its process ended with code 1",
+        "rank 1 ends": "its process ended with code 1",
+    }
+
+
 def test_messages_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
     result = run_kernel("nccl", tmp_path, env={"FAKE_FREE": str(64 << 20)})
     skipped = [check.name for check in result.checks if check.outcome is Outcome.SKIPPED]
     assert "all-reduce, 256 MiB" in skipped
     assert "all-reduce, 1 MiB" not in skipped
+
+
+def test_what_torch_computes_with_its_own_code_is_not_proven_for_cudnn(tmp_path: Path) -> None:
+    """bfloat16 below 8.0, 3-D in half precision with a cuDNN that torch knows to be wrong."""
+    result = run_kernel("conv", tmp_path, "--quick", env={"FAKE_ROUTE": "bfloat16=Slow2d"})
+    assert result.outcome is Outcome.PASSED
+    skipped = outcomes(result, Outcome.SKIPPED)
+    assert {name.split()[2] for name in skipped} == {"bfloat16"}
+    assert len(skipped) == 6
+    said = skipped["2-D 3×3 bfloat16 contiguous forward"]
+    assert "torch computes it with Slow2d of its own, not with cuDNN" in said
+
+
+def test_what_torch_computes_with_its_own_code_has_to_be_right_too(tmp_path: Path) -> None:
+    env = {"FAKE_ROUTE": "bfloat16=Slow2d", "FAKE": "wrong:conv"}
+    result = run_kernel("conv", tmp_path, "--quick", env=env)
+    assert "2-D 3×3 bfloat16 contiguous forward" in outcomes(result, Outcome.FAILED)
+
+
+def test_a_torch_that_sends_nothing_to_cudnn_fails(tmp_path: Path) -> None:
+    result = run_kernel("conv", tmp_path, "--quick", env={"FAKE_ROUTE": "all=SlowDilated2d"})
+    assert outcomes(result, Outcome.FAILED) == {
+        "a convolution by cuDNN": "none was right, or torch sent none of them to cuDNN"
+    }
+
+
+@pytest.mark.parametrize(
+    ("env", "why"),
+    [
+        ({"FAKE_CAPABILITIES": "7.5"}, "cards below 8.0 have no TF32"),
+        ({"NVIDIA_TF32_OVERRIDE": "0"}, "NVIDIA_TF32_OVERRIDE=0 switches TF32 off"),
+    ],
+)
+def test_tf32_is_not_proven_where_there_is_none(
+    env: dict[str, str], why: str, tmp_path: Path
+) -> None:
+    result = run_kernel("conv", tmp_path, "--quick", env=env)
+    assert result.outcome is Outcome.PASSED
+    skipped = outcomes(result, Outcome.SKIPPED)
+    assert {name.split()[2] for name in skipped} == {"tf32"}
+    assert set(skipped.values()) == {why}
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [("conv", "conv"), ("attention", "attention"), ("compiled", "compile")]
+)
+def test_each_kind_of_card_is_proven(name: str, what: str, tmp_path: Path) -> None:
+    env = {
+        "FAKE_CARDS": "3",
+        "FAKE_CAPABILITIES": "8.9,8.9,12.0",
+        "FAKE": f"wrong:{what}",
+        "FAKE_ON": "cuda:2",
+    }
+    result = run_kernel(name, tmp_path, "--quick", env=env)
+    failed = outcomes(result, Outcome.FAILED)
+    assert failed
+    assert all(check.endswith(", Card 12.0") for check in failed)
+    passed = outcomes(result, Outcome.PASSED)
+    assert {check.replace("Card 12.0", "Card 8.9") for check in failed} <= set(passed)
+
+
+def test_each_kind_of_device_of_jax_is_proven(tmp_path: Path) -> None:
+    env = {"FAKE_KINDS": "L4,RTX 5090,L4", "FAKE": "wrong:conv", "FAKE_ON": "gpu:1"}
+    result = run_kernel("jax_conv", tmp_path, "--quick", env=env)
+    assert list(outcomes(result, Outcome.FAILED)) == ["2-D 3×3 float16 forward, RTX 5090"]
+    assert "2-D 3×3 float16 forward, L4" in outcomes(result, Outcome.PASSED)
+
+
+def test_convolutions_of_jax_without_a_part_of_cudnn_are_not_proven_for_it(tmp_path: Path) -> None:
+    result = run_kernel("jax_conv", tmp_path, "--quick")
+    assert outcomes(result, Outcome.SKIPPED) == {
+        "they ran through cuDNN": (
+            "none of cuDNN's parts is loaded: jax computed them with its own code"
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "No available kernel. Aborting execution.",
+        "No viable backend for scaled_dot_product_attention was found.",
+    ],
+)
+def test_an_attention_that_does_not_serve_the_card_is_skipped(words: str, tmp_path: Path) -> None:
+    result = run_kernel(
+        "attention", tmp_path, env={"FAKE_NO_ATTENTION": "flash", "FAKE_WORDS": words}
+    )
+    assert result.outcome is Outcome.PASSED
+    skipped = outcomes(result, Outcome.SKIPPED)
+    assert skipped["float16, flash attention"] == "torch has none for this card and type"
+    assert skipped["float16, efficient attention"] == "this torch has no such implementation"
+    assert "float16, cudnn attention" in outcomes(result, Outcome.PASSED)
+
+
+def test_an_attention_that_has_no_plan_for_the_card_fails(tmp_path: Path) -> None:
+    """torch says that cuDNN serves the card, and cuDNN then has nothing: the pins do not fit."""
+    words = "cuDNN Frontend error: [cudnn_frontend] Error: No execution plans support the graph."
+    env = {"FAKE_NO_ATTENTION": "cudnn", "FAKE_WORDS": words}
+    result = run_kernel("attention", tmp_path, env=env)
+    assert "No execution plans" in outcomes(result, Outcome.FAILED)["float16, cudnn attention"]
+
+
+def test_torchs_own_choice_of_attention_has_to_serve(tmp_path: Path) -> None:
+    result = run_kernel("attention", tmp_path, "--quick", env={"FAKE_NO_ATTENTION": "own"})
+    assert result.outcome is Outcome.FAILED
+    assert "No available kernel" in result.reason
+
+
+def test_an_older_torch_is_asked_in_its_own_words(tmp_path: Path) -> None:
+    result = run_kernel("attention", tmp_path, env={"FAKE_OLD": "1"})
+    assert result.outcome is Outcome.PASSED, (result.reason, result.log)
+    assert "float16, efficient attention" in outcomes(result, Outcome.PASSED)
+    assert "float16, cudnn attention" in outcomes(result, Outcome.SKIPPED)
+
+
+@pytest.mark.parametrize(
+    ("env", "why"),
+    [
+        ({"TORCH_COMPILE_DISABLE": "1"}, "TORCH_COMPILE_DISABLE=1 switches torch.compile off"),
+        ({"TORCHDYNAMO_DISABLE": "1"}, "TORCHDYNAMO_DISABLE=1 switches torch.compile off"),
+        ({"CC": "no-such-compiler"}, "there is no C compiler (no-such-compiler)"),
+        (
+            {"FAKE_COMPILER": "torch.compile is not supported on Python 3.14+"},
+            "torch.compile is not supported on Python 3.14+",
+        ),
+        (
+            {"FAKE_COMPILER": "Found Tesla P100 which is too old to be supported by the triton"},
+            "Found Tesla P100 which is too old",
+        ),
+    ],
+)
+def test_a_machine_that_cannot_compile_proves_nothing(
+    env: dict[str, str], why: str, tmp_path: Path
+) -> None:
+    result = run_kernel("compiled", tmp_path, env=env)
+    assert result.outcome is Outcome.SKIPPED
+    assert result.reason.startswith(why)
+
+
+def test_a_compiler_that_does_not_know_the_card_fails(tmp_path: Path) -> None:
+    said = "ptxas fatal: Value 'sm_120a' is not defined for option 'gpu-name'"
+    result = run_kernel("compiled", tmp_path, env={"FAKE_COMPILER": said})
+    assert result.outcome is Outcome.FAILED
+    assert "sm_120a" in result.reason
 
 
 def test_a_kernel_runs_alone_and_prints_json_lines() -> None:

@@ -170,6 +170,39 @@ def test_another_version_than_the_locks_fails(tmp_path: Path) -> None:
     assert f"{own} is 9.5.1, the lock has nvidia-cudnn-cu12 9.8.0.87" in result.reason
 
 
+@pytest.mark.parametrize(
+    ("family", "number", "version"),
+    [
+        ("cudnn", 8907, (8, 9, 7)),
+        ("cudnn", 90501, (9, 5, 1)),
+        ("cudnn", 91002, (9, 10, 2)),
+        ("nccl", 2804, (2, 8, 4)),
+        ("nccl", 20906, (2, 9, 6)),
+        ("nccl", 23007, (2, 30, 7)),
+        ("cudart", 11080, (11, 8)),
+        ("cudart", 13020, (13, 2)),
+    ],
+)
+@needs_compiler
+def test_a_number_is_read_as_the_library_means_it(
+    family: str, number: int, version: tuple[int, ...], tmp_path: Path
+) -> None:
+    """cuDNN changed its scale with 9.0, NCCL with 2.9."""
+    names = {"cudnn": "libcudnn.so.9", "nccl": "libnccl.so.2", "cudart": "libcudart.so.12"}
+    library = build(tmp_path / names[family], number)
+    assert cuda_libraries.version_of(family, str(library)) == version
+
+
+@needs_compiler
+def test_a_runtime_that_wants_a_driver_to_tell_its_version_is_skipped(tmp_path: Path) -> None:
+    """CUDA 11's does, and returns 35; CUDA 12's needs none."""
+    site = tmp_path / "site-packages"
+    build(site / "nvidia/cuda_runtime/lib/libcudart.so.11.0", 35)
+    result = _versions(tmp_path, site, {"cudart": ["nvidia-cuda-runtime-cu11", "11.8.89"]})
+    assert result.outcome is Outcome.SKIPPED
+    assert result.reason == "the library does not tell its version"
+
+
 def _versions(folder: Path, site: Path, expect: dict[str, list[str]]) -> StageResult:
     return run_kernel("versions", folder, "--site", str(site), "--expect", json.dumps(expect))
 

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stackfix.validate.kernels.numerics import ATTENTION
     from stackfix.validate.kernels.telling import NotPossible, Telling, arguments, telling
-    from stackfix.validate.kernels.torch_device import compare, load_torch
+    from stackfix.validate.kernels.torch_device import compare, load_torch, places, types_it_has
 else:
+    from numerics import ATTENTION
     from telling import NotPossible, Telling, arguments, telling
-    from torch_device import compare, load_torch
+    from torch_device import compare, load_torch, places, types_it_has
 
-SHAPE = (2, 4, 128, 64)
-"""Batch, heads, positions, width of a head: what every implementation takes."""
+SHAPE = (2, 128, 4, 64)
+"""Batch, positions, heads, width of a head, in the order that models have them in memory: every
+implementation takes these, cuDNN's older ones no other order."""
 BACKENDS = (None, "MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION")
 """None: the one that torch chooses, which must work. The others may not serve a card or type."""
 TYPES = ("float32", "float16", "bfloat16")
+_OLDER = {
+    "MATH": "enable_math",
+    "FLASH_ATTENTION": "enable_flash",
+    "EFFICIENT_ATTENTION": "enable_mem_efficient",
+}
+"""What torch.backends.cuda.sdp_kernel calls them, before there was torch.nn.attention."""
 
 
 def main() -> int:
@@ -25,23 +35,24 @@ def main() -> int:
     with telling(options) as tell:
         torch = load_torch(tell, options.device)
         if torch is not None:
-            run(torch, tell, options.device, quick=options.quick)
+            for device, where in places(torch, options.device):
+                run(torch, tell, device, where, quick=options.quick)
         return tell.end()
 
 
-def run(torch: Any, tell: Telling, device: str, *, quick: bool) -> None:
+def run(torch: Any, tell: Telling, device: str, where: str, *, quick: bool) -> None:
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = False
     for kind in ("float16",) if quick else TYPES:
         dtype = getattr(torch, kind)
         rounded = [torch.randn(SHAPE).to(dtype) for _ in range(4)]
         expected = reference(torch, [t.double() for t in rounded])
-        for backend in BACKENDS[:1] if quick or device == "cpu" else BACKENDS:
+        for backend in BACKENDS[:1] if quick else BACKENDS:
             chosen = backend.lower().replace("_", " ") if backend else "torch's own choice"
-            with tell.check(f"{kind}, {chosen}") as told:
+            with tell.check(f"{kind}, {chosen}{where}") as told:
                 actual = attend(torch, device, rounded, backend)
                 errors = [
-                    compare(got, wanted, kind)
+                    compare(got, wanted, ATTENTION[kind])
                     for got, wanted in zip(actual, expected)  # noqa: B905
                 ]
                 told.detail = f"error {max(errors):.1e}"
@@ -49,33 +60,45 @@ def run(torch: Any, tell: Telling, device: str, *, quick: bool) -> None:
 
 def attend(torch: Any, device: str, rounded: list[Any], backend: str | None) -> tuple[Any, ...]:
     """Result and gradients of query, key and value on the device."""
-    q, k, v = (t.to(device).requires_grad_(True) for t in rounded[:3])
-    with _only(torch, backend):
+    given = [t.to(device).requires_grad_(True) for t in rounded[:3]]
+    q, k, v = (t.transpose(1, 2) for t in given)
+    with types_it_has(device), _only(torch, backend):
         try:
             y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         except RuntimeError as error:
-            if backend and "No available kernel" in str(error):
+            none = ("No available kernel", "No viable backend")
+            if backend and any(words in str(error) for words in none):
                 raise NotPossible("torch has none for this card and type") from None
             raise
-        return (y, *torch.autograd.grad(y, (q, k, v), rounded[3].to(device)))
+        y = y.transpose(1, 2)
+        return (y, *torch.autograd.grad(y, given, rounded[3].to(device)))
 
 
 def _only(torch: Any, backend: str | None) -> Any:
+    """A context in which torch has this implementation alone."""
     if backend is None:
         return contextlib.nullcontext()
-    attention = getattr(torch.nn, "attention", None)
-    if attention is None or not hasattr(attention.SDPBackend, backend):
-        raise NotPossible("this torch has no such implementation")
-    return attention.sdpa_kernel(getattr(attention.SDPBackend, backend))
+    try:
+        attention: Any = import_module("torch.nn.attention")
+    except ImportError:
+        attention = None
+    if hasattr(attention, "sdpa_kernel"):
+        if hasattr(attention.SDPBackend, backend):
+            return attention.sdpa_kernel(getattr(attention.SDPBackend, backend))
+    elif backend in _OLDER:
+        flags = {flag: name == backend for name, flag in _OLDER.items()}
+        return torch.backends.cuda.sdp_kernel(**flags)
+    raise NotPossible("this torch has no such implementation")
 
 
 def reference(torch: Any, precise: list[Any]) -> tuple[Any, ...]:
     """The definition itself, in float64 on the processor."""
-    q, k, v = (t.requires_grad_(True) for t in precise[:3])
-    scores = q @ k.transpose(-2, -1) / SHAPE[-1] ** 0.5
-    later = torch.ones(SHAPE[2], SHAPE[2], dtype=torch.bool).triu(1)
-    y = torch.softmax(scores.masked_fill(later, float("-inf")), -1) @ v
-    return (y.detach(), *torch.autograd.grad(y, (q, k, v), precise[3]))
+    given = [t.requires_grad_(True) for t in precise[:3]]
+    q, k, v = (t.transpose(1, 2) for t in given)
+    scores = q @ k.transpose(-2, -1) / SHAPE[3] ** 0.5
+    later = torch.ones(SHAPE[1], SHAPE[1], dtype=torch.bool).triu(1)
+    y = (torch.softmax(scores.masked_fill(later, float("-inf")), -1) @ v).transpose(1, 2)
+    return (y.detach(), *torch.autograd.grad(y, given, precise[3]))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ LIBRARIES = {
 }
 _PARTS = {"libcublasLt": "cublas", "libcusolverMg": "cusolver", "libcufftw": "cufft"}
 """Files of a library that are called otherwise. libcusparseLt is a library of its own."""
+_INSUFFICIENT_DRIVER = 35
 _FILE = re.compile(r"(lib\w+?)(?:-[0-9a-f]{8})?\.so(?:\.[\d.]+)?$")
 
 
@@ -79,9 +80,10 @@ def main_library(family: str, paths: list[str]) -> str | None:
 
 
 def version_of(family: str, path: str) -> tuple[int, ...] | None:
-    """What the library says of itself, as (9, 5, 1); None where it has no such function.
+    """What the library says of itself, as (9, 5, 1); None where it does not say.
 
-    Raises OSError where it cannot be loaded. None of the calls needs a card.
+    Raises OSError where it cannot be loaded. None of the calls needs a card; CUDA 11's runtime
+    needs a driver.
     """
     library = ctypes.CDLL(path)
     ask = _ASK[family]
@@ -101,16 +103,24 @@ def _cudnn(library: ctypes.CDLL) -> tuple[int, ...]:
 
 
 def _nccl(library: ctypes.CDLL) -> tuple[int, ...]:
-    number = _out(library.ncclGetVersion)
+    value = ctypes.c_int()
+    if status := library.ncclGetVersion(ctypes.byref(value)):
+        raise OSError(f"ncclGetVersion returned {status}")
+    number = value.value
     # 2.26.2 is 22602; up to 2.8 it was 2804 for 2.8.4.
     if number < 10000:
         return (number // 1000, number % 1000 // 100, number % 100)
     return (number // 10000, number % 10000 // 100, number % 100)
 
 
-def _cudart(library: ctypes.CDLL) -> tuple[int, ...]:
-    number = _out(library.cudaRuntimeGetVersion)
-    return (number // 1000, number % 1000 // 10)
+def _cudart(library: ctypes.CDLL) -> tuple[int, ...] | None:
+    value = ctypes.c_int()
+    # Before CUDA 12 this call, too, wanted a driver, and where there is none says 35.
+    if status := library.cudaRuntimeGetVersion(ctypes.byref(value)):
+        if status == _INSUFFICIENT_DRIVER:
+            return None
+        raise OSError(f"cudaRuntimeGetVersion returned {status}")
+    return (value.value // 1000, value.value % 1000 // 10)
 
 
 def _two(name: str) -> Callable[[ctypes.CDLL], tuple[int, ...]]:
@@ -139,14 +149,7 @@ def _property(name: str) -> Callable[[ctypes.CDLL], tuple[int, ...]]:
     return ask
 
 
-def _out(function: Callable[..., int]) -> int:
-    value = ctypes.c_int()
-    if status := function(ctypes.byref(value)):
-        raise OSError(f"{getattr(function, '__name__', 'it')} returned {status}")
-    return value.value
-
-
-_ASK: dict[str, Callable[[ctypes.CDLL], tuple[int, ...]]] = {
+_ASK: dict[str, Callable[[ctypes.CDLL], tuple[int, ...] | None]] = {
     "cudart": _cudart,
     "nvrtc": _two("nvrtcVersion"),
     "nvjitlink": _two("nvJitLinkVersion"),

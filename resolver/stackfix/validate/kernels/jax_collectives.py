@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stackfix.validate.kernels.cuda_libraries import default_sites, installed, mapped
     from stackfix.validate.kernels.jax_device import load_jax
+    from stackfix.validate.kernels.libraries import examine
     from stackfix.validate.kernels.telling import Telling, Wrong, arguments, telling
 else:
+    from cuda_libraries import default_sites, installed, mapped
     from jax_device import load_jax
+    from libraries import examine
     from telling import Telling, Wrong, arguments, telling
 
 COUNTS = (1, 256 << 10, 8 << 20)
@@ -23,6 +28,9 @@ def main() -> int:
         jax, devices = load_jax(tell, options.device)
         if jax is not None:
             run(jax, devices, tell, quick=options.quick)
+            if options.device == "cuda" and len(devices) > 1:
+                # NCCL comes with the first collective.
+                examine(tell, mapped(), installed(default_sites()), {})
         return tell.end()
 
 
@@ -36,19 +44,38 @@ def run(jax: Any, devices: Any, tell: Telling, *, quick: bool) -> None:
         counting = (numpy.arange(count) % 251).astype("float32")
         given = numpy.stack([counting + rank for rank in range(many)])
         with tell.check(f"psum, {count * 4:,} bytes"):
-            total = jax.pmap(lambda x: jax.lax.psum(x, "d"), axis_name="d", devices=devices)(given)
-            require_equal(numpy, total, numpy.stack([given.sum(0)] * many))
+            total = over(jax, numpy, devices, lambda x: jax.lax.psum(x, "d"))(given)
+            require_equal(numpy, total, given.sum(0))
         with tell.check(f"all_gather, {count * 4:,} bytes"):
-            gather = jax.pmap(lambda x: jax.lax.all_gather(x, "d"), axis_name="d", devices=devices)
-            require_equal(numpy, gather(given), numpy.stack([given] * many))
+            gathered = over(jax, numpy, devices, lambda x: jax.lax.all_gather(x, "d"))(given)
+            require_equal(numpy, gathered, given)
+
+
+def over(
+    jax: Any, numpy: Any, devices: Any, function: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
+    """The function on a row for each device. Newer jaxes keep pmap as a shell of shard_map."""
+    if not hasattr(jax, "shard_map"):
+        mapped_over: Callable[[Any], Any] = jax.pmap(function, axis_name="d", devices=devices)
+        return mapped_over
+    mesh = jax.sharding.Mesh(numpy.array(devices), ("d",))
+    rows = jax.sharding.PartitionSpec("d")
+    compiled: Callable[[Any], Any] = jax.jit(
+        jax.shard_map(function, mesh=mesh, in_specs=rows, out_specs=rows)
+    )
+    return compiled
 
 
 def require_equal(numpy: Any, found: Any, expected: Any) -> None:
-    found = numpy.asarray(found)
-    if found.shape != expected.shape:
-        raise Wrong(f"the shape is {found.shape}, expected {expected.shape}")
-    if wrong := int((found != expected).sum()):
-        raise Wrong(f"{wrong:,} of {expected.size:,} values are wrong")
+    """Every device has the expected numbers. One after the other: all at once is much memory."""
+    wrong = 0
+    for shard in found.addressable_shards:
+        part = numpy.asarray(shard.data)
+        if part.size != expected.size:
+            raise Wrong(f"{shard.device} has {part.size:,} values, expected {expected.size:,}")
+        wrong += int((part.reshape(expected.shape) != expected).sum())
+    if wrong:
+        raise Wrong(f"{wrong:,} values are wrong, each device should have {expected.size:,}")
 
 
 if __name__ == "__main__":

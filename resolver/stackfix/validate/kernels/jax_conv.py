@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stackfix.validate.kernels.cuda_libraries import default_sites, installed, mapped
-    from stackfix.validate.kernels.jax_device import compare, load_jax
+    from stackfix.validate.kernels.cuda_libraries import (
+        LIBRARIES,
+        default_sites,
+        installed,
+        mapped,
+        stem_of,
+    )
+    from stackfix.validate.kernels.jax_device import compare, kinds, load_jax
     from stackfix.validate.kernels.libraries import examine
-    from stackfix.validate.kernels.telling import Telling, arguments, telling
+    from stackfix.validate.kernels.numerics import CONVOLUTION
+    from stackfix.validate.kernels.telling import NotPossible, Telling, arguments, telling
 else:
-    from cuda_libraries import default_sites, installed, mapped
-    from jax_device import compare, load_jax
+    from cuda_libraries import LIBRARIES, default_sites, installed, mapped, stem_of
+    from jax_device import compare, kinds, load_jax
     from libraries import examine
-    from telling import Telling, arguments, telling
+    from numerics import CONVOLUTION
+    from telling import NotPossible, Telling, arguments, telling
 
 SHAPES = (
     ("2-D 3×3", (4, 32, 28, 28), (64, 32, 3, 3)),
     ("3-D 3×3×3", (2, 16, 8, 16, 16), (32, 16, 3, 3, 3)),
 )
 TYPES = ("float32", "float16", "bfloat16")
+PARTS = ("forward", "input gradient", "weight gradient")
 
 
 def main() -> int:
@@ -29,14 +39,18 @@ def main() -> int:
     with telling(options) as tell:
         jax, devices = load_jax(tell, options.device)
         if jax is not None:
-            run(jax, devices[0], tell, quick=options.quick)
+            for device, where in kinds(devices):
+                run(jax, device, tell, where, quick=options.quick)
             if options.device == "cuda":
                 # jax loads its libraries when it first needs them.
-                examine(tell, mapped(), installed(default_sites()), {})
+                loaded = mapped()
+                with tell.check("they ran through cuDNN"):
+                    require_cudnn(loaded)
+                examine(tell, loaded, installed(default_sites()), {})
         return tell.end()
 
 
-def run(jax: Any, device: Any, tell: Telling, *, quick: bool) -> None:
+def run(jax: Any, device: Any, tell: Telling, where: str, *, quick: bool) -> None:
     numpy: Any = import_module("numpy")
     numbers = numpy.random.default_rng(0)
     for name, given, weight in SHAPES[:1] if quick else SHAPES:
@@ -45,19 +59,16 @@ def run(jax: Any, device: Any, tell: Telling, *, quick: bool) -> None:
             grown = (given[0], weight[0], *given[2:])
             shapes = (given, weight, grown)
             rounded = [numbers.standard_normal(shape).astype(dtype) for shape in shapes]
-            with tell.check(f"{name} {kind}, forward and gradients") as told:
-                actual = convolve(jax, device, rounded)
-                precise = [array.astype("float64") for array in rounded]
-                expected = convolve(jax, jax.local_devices(backend="cpu")[0], precise)
-                errors = [
-                    compare(numpy, got, wanted, kind)
-                    for got, wanted in zip(actual, expected)  # noqa: B905
-                ]
-                told.detail = f"error {max(errors):.1e}"
+            precise = [array.astype("float64") for array in rounded]
+            for part in PARTS:
+                with tell.check(f"{name} {kind} {part}{where}") as told:
+                    actual = convolve(jax, device, rounded, part)
+                    expected = convolve(jax, jax.local_devices(backend="cpu")[0], precise, part)
+                    told.detail = f"error {compare(numpy, actual, expected, CONVOLUTION[kind]):.1e}"
 
 
-def convolve(jax: Any, device: Any, arrays: list[Any]) -> tuple[Any, ...]:
-    """Result, input gradient and weight gradient on the device."""
+def convolve(jax: Any, device: Any, arrays: list[Any], part: str) -> Any:
+    """Result or gradient on the device; each by itself, so that a failure is told of it alone."""
     x, w, g = (jax.device_put(array, device) for array in arrays)
 
     def forward(x: Any, w: Any) -> Any:
@@ -66,12 +77,20 @@ def convolve(jax: Any, device: Any, arrays: list[Any]) -> tuple[Any, ...]:
             x, w, strides, "SAME", precision=jax.lax.Precision.HIGHEST
         )
 
-    def both(x: Any, w: Any, g: Any) -> Any:
-        y, backward = jax.vjp(forward, x, w)
-        return (y, *backward(g))
+    def gradient(x: Any, w: Any, g: Any) -> Any:
+        _, backward = jax.vjp(forward, x, w)
+        return backward(g)[PARTS.index(part) - 1]
 
-    results: tuple[Any, ...] = jax.jit(both)(x, w, g)
-    return results
+    if part == "forward":
+        return jax.jit(forward)(x, w)
+    return jax.jit(gradient)(x, w, g)
+
+
+def require_cudnn(loaded: list[str]) -> None:
+    """jax loads cuDNN's main library in any case; cuDNN loads its parts once it computes."""
+    stems = (stem_of(os.path.basename(path)) or "" for path in loaded)
+    if not any(stem.startswith(f"{LIBRARIES['cudnn']}_") for stem in stems):
+        raise NotPossible("none of cuDNN's parts is loaded: jax computed them with its own code")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ else:
 
 def load_jax(tell: Telling, device: str) -> tuple[Any, Any]:
     """jax and its devices of that kind; (None, None), told as a failed check, without any."""
-    with tell.check("jax sees the device") as told:
+    with tell.condition("jax sees the device") as told:
+        # Named ones have to be there: jax falls back to the processor only where none is named.
         # Both, whatever the environment says: the reference is computed on the processor.
         os.environ["JAX_PLATFORMS"] = "cuda,cpu" if device == "cuda" else "cpu"
         jax: Any = import_module("jax")
@@ -28,13 +29,21 @@ def load_jax(tell: Telling, device: str) -> tuple[Any, Any]:
     return None, None
 
 
-def compare(numpy: Any, actual: Any, expected: Any, kind: str) -> float:
+def kinds(devices: Any) -> list[tuple[Any, str]]:
+    """One device of each kind, and what to add to the names of its checks."""
+    found: dict[str, Any] = {}
+    for device in devices:
+        found.setdefault(str(device.device_kind), device)
+    return [(device, f", {kind}" if len(found) > 1 else "") for kind, device in found.items()]
+
+
+def compare(numpy: Any, actual: Any, expected: Any, tolerance: float) -> float:
     """The error of `actual` against the float64 reference. Raises Wrong beyond the tolerance."""
     found, wanted = (numpy.asarray(array).astype("float64") for array in (actual, expected))
     if found.shape != wanted.shape:
         raise Wrong(f"the shape is {found.shape}, expected {wanted.shape}")
     scale = float((wanted * wanted).mean()) ** 0.5
     error = float((abs(found - wanted) / (abs(wanted) + (scale or 1.0))).max())
-    if said := verdict(error, kind):
+    if said := verdict(error, tolerance):
         raise Wrong(said)
     return error

@@ -8,6 +8,7 @@ program, and nothing about NCCL.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -81,13 +82,17 @@ def start(tell: Telling, options: argparse.Namespace) -> None:
         finally:
             for child in children:
                 child.kill()
-                child.wait()
-        for name, (event, detail) in merged([events(file) for file in files]).items():
+            for child in children:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(_GRACE)  # one inside a driver call may stay
+        told = [events(file) for file in files]
+        for name, (event, detail) in merged([checks for checks, _ in told]).items():
             tell.outcome(name, event, detail)
-        for rank, code in enumerate(codes):
-            if code not in (0, 1):
-                how = "did not end" if code is None else f"ended with code {code}"
-                tell.outcome(f"rank {rank} ends", "failed", f"its process {how}")
+        for rank, (code, (_, ended)) in enumerate(zip(codes, told)):  # noqa: B905
+            if code is None:
+                tell.outcome(f"rank {rank} ends", "failed", "its process did not end")
+            elif code not in (0, 1) or not ended:
+                tell.outcome(f"rank {rank} ends", "failed", f"its process ended with code {code}")
 
 
 def wait(children: list[subprocess.Popen[bytes]]) -> list[int | None]:
@@ -104,11 +109,15 @@ def wait(children: list[subprocess.Popen[bytes]]) -> list[int | None]:
         time.sleep(0.05)
 
 
-def events(file: str) -> dict[str, tuple[str, str]]:
-    """Check -> event and detail of one rank; what started and never ended has failed."""
+def events(file: str) -> tuple[dict[str, tuple[str, str]], bool]:
+    """Check -> event and detail of one rank, and whether the rank came to its end.
+
+    What started and never ended has failed.
+    """
     found: dict[str, tuple[str, str]] = {}
+    ended = False
     if not os.path.exists(file):
-        return found
+        return found, ended
     with open(file, encoding="utf-8") as lines:
         for line in lines:
             try:
@@ -119,7 +128,8 @@ def events(file: str) -> dict[str, tuple[str, str]]:
                 found[told["check"]] = ("failed", "began and never ended")
             elif "check" in told:
                 found[told["check"]] = (told["event"], told["detail"])
-    return found
+            ended = ended or told["event"] == "end"
+    return found, ended
 
 
 def merged(ranks: list[dict[str, tuple[str, str]]]) -> dict[str, tuple[str, str]]:
@@ -139,34 +149,71 @@ def take_part(tell: Telling, options: argparse.Namespace) -> None:
     dist: Any = import_module("torch.distributed")
     on_card = options.device == "cuda"
     device = f"cuda:{options.rank}" if on_card else "cpu"
-    free = -1
-    with tell.check("the ranks find each other"):
-        if on_card:
-            torch.cuda.set_device(options.rank)
-        dist.init_process_group(
-            "nccl" if on_card else "gloo",
-            init_method=f"file://{options.meeting}",
-            rank=options.rank,
-            world_size=options.ranks,
-            timeout=timedelta(seconds=options.timeout),
-        )
-        free = free_everywhere(torch, dist, device) if on_card else 1 << 62
-    if free < 0:
-        return
+    free = 1 << 62
+    try:
+        with in_step(tell, "the ranks find each other"):
+            if on_card:
+                torch.cuda.set_device(options.rank)
+            dist.init_process_group(
+                "nccl" if on_card else "gloo",
+                init_method=f"file://{options.meeting}",
+                rank=options.rank,
+                world_size=options.ranks,
+                timeout=timedelta(seconds=options.timeout),
+            )
+            if on_card:
+                free = free_everywhere(torch, dist, device)
+        exchange(torch, dist, tell, options, device, free)
+        with in_step(tell, "the ranks part"):
+            dist.destroy_process_group()
+    except Out:
+        tell.end()
+        os._exit(1)  # an ordinary end would wait for the others inside the library
+
+
+class Out(Exception):
+    """This rank has left the others' order: what it sent now would meet another message."""
+
+
+@contextlib.contextmanager
+def in_step(tell: Telling, name: str) -> Iterator[None]:
+    """A check that every rank makes at once. A wrong value ends nothing; an error ends this rank.
+
+    The others get their grace and are told as having waited in vain.
+    """
+    out = False
+    with tell.check(name):
+        try:
+            yield
+        except (Wrong, NotPossible):
+            raise
+        except Exception:
+            out = True
+            raise
+    if out:
+        raise Out
+
+
+def exchange(
+    torch: Any, dist: Any, tell: Telling, options: argparse.Namespace, device: str, free: int
+) -> None:
+    """All collectives in all sizes, then the checkpoint. Raises Out after an error."""
     for size in (s for s in (QUICK if options.quick else SIZES) if s <= options.most):
-        needed = size * (2 * options.ranks + 6)  # inputs, results and what they are compared with
+        # Inputs, results (also in the one piece that torch makes of them), what they are compared
+        # with, and whole numbers on the way to that.
+        needed = size * (2 * options.ranks + 6)
         for name, collective in COLLECTIVES.items():
             if free < needed:
                 reason = f"needs {needed >> 20} MiB on each card, {free >> 20} are free on one"
                 tell.skip(f"{name}, {_words(size)}", reason)
                 continue
-            with tell.check(f"{name}, {_words(size)}"):
+            with in_step(tell, f"{name}, {_words(size)}"):
                 collective(torch, dist, max(size // 4, 1), device)
-                if on_card:
+                if device != "cpu":
                     torch.cuda.synchronize()
-    with tell.check("a checkpoint saved and loaded"):
+                    torch.cuda.empty_cache()  # blocks of other sizes are of no use to the next
+    with in_step(tell, "a checkpoint saved and loaded"):
         checkpoint(torch, dist, device, os.path.dirname(options.meeting))
-    dist.destroy_process_group()
 
 
 def free_everywhere(torch: Any, dist: Any, device: str) -> int:
@@ -241,7 +288,8 @@ def checkpoint(torch: Any, dist: Any, device: str, folder: str) -> None:
 
 def counting(torch: Any, count: int, device: str) -> Any:
     """0, 1, 2, … 250, 0, 1, …: sums over thousands of ranks stay exact in float32."""
-    return (torch.arange(count, device=device) % _PERIOD).to(torch.float32)
+    whole = torch.arange(count, dtype=torch.int32, device=device)
+    return (whole % _PERIOD).to(torch.float32)
 
 
 def require_equal(torch: Any, found: Any, expected: Any) -> None:

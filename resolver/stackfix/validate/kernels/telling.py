@@ -43,7 +43,7 @@ class Telling:
         self.failed = 0
 
     @contextlib.contextmanager
-    def check(self, name: str) -> Iterator[Told]:
+    def check(self, name: str, *, passed: str = "passed") -> Iterator[Told]:
         """One check: passed unless an exception leaves it, which is caught and told."""
         told = Told()
         self._tell("started", check=name)
@@ -59,7 +59,11 @@ class Telling:
             traceback.print_exc()
             self._tell("failed", check=name, detail=f"{type(error).__name__}: {error}")
         else:
-            self._tell("passed", check=name, detail=told.detail)
+            self._tell(passed, check=name, detail=told.detail)
+
+    def condition(self, name: str) -> contextlib.AbstractContextManager[Told]:
+        """A check that all others rest on. That it holds proves nothing yet, and is no result."""
+        return self.check(name, passed="ready")
 
     def outcome(self, name: str, event: str, detail: str) -> None:
         """A check that another process made."""

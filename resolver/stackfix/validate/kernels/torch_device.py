@@ -2,43 +2,89 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stackfix.validate.kernels.numerics import verdict
-    from stackfix.validate.kernels.telling import Telling, Wrong
+    from stackfix.validate.kernels.telling import NotPossible, Telling, Wrong
 else:
     from numerics import verdict
-    from telling import Telling, Wrong
+    from telling import NotPossible, Telling, Wrong
 
 
 def load_torch(tell: Telling, device: str, *, use: bool = True) -> Any:
     """torch, told with its build; None, told as a failed check, where it cannot use the device.
 
-    Without `use` the device is only counted: a card may admit a single process.
+    Without `use` the cards are only counted: one may admit a single process.
     """
     torch: Any = None
-    with tell.check("torch sees the device"):
+    with tell.condition("torch sees the device"):
         torch = import_module("torch")
         tell.fact("torch", str(torch.__version__))
         if device == "cuda":
             if torch.version.cuda is None:
                 raise Wrong(f"torch {torch.__version__} is a build for the processor alone")
-            if use or not torch.cuda.device_count():
+            if not torch.cuda.device_count():
                 torch.zeros(1, device="cuda")  # raises with the reason why there is none
-                tell.fact("card", torch.cuda.get_device_name(0))
+                raise Wrong("torch counts no card")
+            for place, _ in places(torch, device) if use else ():
+                torch.zeros(1, device=place).cpu()
+            if use:
+                tell.fact("card", ", ".join(name for name, _ in kinds(torch)))
         return torch
     return None
 
 
-def compare(actual: Any, expected: Any, kind: str) -> float:
-    """The error of `actual` against the float64 reference. Raises Wrong beyond the tolerance."""
+def kinds(torch: Any) -> dict[tuple[str, tuple[int, int]], int]:
+    """Name and compute capability of each kind of visible card -> the number of the first one."""
+    found: dict[tuple[str, tuple[int, int]], int] = {}
+    for number in range(torch.cuda.device_count()):
+        kind = (
+            torch.cuda.get_device_name(number),
+            tuple(torch.cuda.get_device_capability(number)),
+        )
+        found.setdefault(kind, number)
+    return found
+
+
+def places(torch: Any, device: str) -> list[tuple[str, str]]:
+    """One device of each kind that is visible, and what to add to the names of its checks.
+
+    Cards that are alike run the same code. Where they differ, each kind has its own.
+    """
+    if device == "cpu":
+        return [("cpu", "")]
+    found = kinds(torch)
+    return [
+        (f"cuda:{number}", f", {name}" if len(found) > 1 else "")
+        for (name, _), number in found.items()
+    ]
+
+
+@contextlib.contextmanager
+def types_it_has(device: str) -> Iterator[None]:
+    """Older torches compute some types on cards alone; there, everything has to be there."""
+    try:
+        yield
+    except RuntimeError as error:
+        if device == "cpu" and "not implemented for" in str(error):
+            raise NotPossible("this torch cannot compute it on the processor") from None
+        raise
+
+
+def compare(actual: Any, expected: Any, tolerance: float) -> float:
+    """The error of `actual` against the float64 reference. Raises Wrong beyond the tolerance.
+
+    Waits for the device: what fails there later than its call fails here.
+    """
     found = actual.detach().cpu().double()
     if tuple(found.shape) != tuple(expected.shape):
         raise Wrong(f"the shape is {tuple(found.shape)}, expected {tuple(expected.shape)}")
     scale = float((expected * expected).mean().item()) ** 0.5
     error = float(((found - expected).abs() / (expected.abs() + (scale or 1.0))).max().item())
-    if said := verdict(error, kind):
+    if said := verdict(error, tolerance):
         raise Wrong(said)
     return error

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 from few import Few, randoms, spoilt, wrong
@@ -15,16 +16,37 @@ from . import nn as nn
 __version__ = "9.9.9"
 wrong("import torch")
 version = SimpleNamespace(cuda=None if os.environ.get("FAKE") == "cpu" else "12.8")
-float64, float32, float16, bfloat16, int64 = "float64", "float32", "float16", "bfloat16", "int64"
-bool = "bool"
+float64, float32, float16, bfloat16 = "float64", "float32", "float16", "bfloat16"
+int32, int64, bool = "int32", "int64", "bool"
 contiguous_format = channels_last = channels_last_3d = None
 backends = SimpleNamespace(
     cudnn=SimpleNamespace(is_available=lambda: True, version=lambda: 90501, allow_tf32=False),
-    cuda=SimpleNamespace(matmul=SimpleNamespace(allow_tf32=False)),
+    cuda=SimpleNamespace(
+        matmul=SimpleNamespace(allow_tf32=False),
+        sdp_kernel=lambda enable_math, enable_flash, enable_mem_efficient: nullcontext(),
+    ),
 )
+
+
+def _capability(place):
+    """ "8.0,7.5" makes each card another."""
+    given = os.environ.get("FAKE_CAPABILITIES", "9.0").split(",")
+    number = int(str(place).rpartition(":")[2])
+    return tuple(int(part) for part in given[min(number, len(given) - 1)].split("."))
+
+
+def _select_conv_backend(x, w, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """FAKE_ROUTE "bfloat16=Slow2d" sends those past cuDNN."""
+    kind, _, backend = os.environ.get("FAKE_ROUTE", "").partition("=")
+    return f"_ConvBackend.{backend if x.dtype == kind or kind == 'all' else 'Cudnn'}"
+
+
+_C = SimpleNamespace(_select_conv_backend=_select_conv_backend)
 cuda = SimpleNamespace(
-    get_device_name=lambda number: "Card of a test",
+    get_device_name=lambda number: "Card {}.{}".format(*_capability(number)),
+    get_device_capability=_capability,
     synchronize=lambda: None,
+    empty_cache=lambda: None,
     device_count=lambda: int(os.environ.get("FAKE_CARDS", "1")),
     set_device=lambda number: None,
     mem_get_info=lambda: (int(os.environ.get("FAKE_FREE", 1 << 40)), 1 << 40),
@@ -32,12 +54,22 @@ cuda = SimpleNamespace(
 
 
 class Tensor(Few):
+    dtype = "float32"
+
     def like(self, values, shape=None):
-        return Tensor(self.shape if shape is None else shape, values, self.device)
+        new = Tensor(self.shape if shape is None else shape, values, self.device)
+        new.dtype = self.dtype
+        return new
 
     def to(self, *args, device=None, dtype=None):
-        places = [arg for arg in (*args, device) if str(arg).startswith(("cuda", "cpu"))]
-        return Tensor(self.shape, self.values, places[0] if places else self.device)
+        given = [str(arg) for arg in (*args, device, dtype) if arg is not None]
+        new = self.like(self.values)
+        for arg in given:
+            if arg.startswith(("cuda", "cpu")):
+                new.device = arg
+            else:
+                new.dtype = arg
+        return new
 
     def cpu(self):
         return self.to("cpu")
@@ -45,7 +77,12 @@ class Tensor(Few):
     def _same(self, *args, **kwargs):
         return self
 
-    double = detach = requires_grad_ = contiguous = transpose = masked_fill = triu = _same
+    double = detach = requires_grad_ = contiguous = masked_fill = triu = _same
+
+    def transpose(self, one, other):
+        shape = list(self.shape)
+        shape[one], shape[other] = shape[other], shape[one]
+        return self.like(self.values, shape)
 
     def __matmul__(self, other):
         return self.like(other.values, other.shape)
@@ -69,7 +106,7 @@ def randn(*shape):
 
 
 def zeros(*shape, device="cpu"):
-    if device == "cuda":
+    if str(device).startswith("cuda"):
         wrong("card")
     return Tensor(shape, [0.0] * 8, device)
 
@@ -82,7 +119,7 @@ def tensor(values, dtype, device):
     return Tensor((len(values),), values, device)
 
 
-def arange(count, device="cpu"):
+def arange(count, dtype=None, device="cpu"):
     return Tensor((count,), range(min(count, 8)), device)
 
 
@@ -102,7 +139,9 @@ def softmax(x, axis):
     return x
 
 
-def compile(function):
+def compile(function, fullgraph):
+    if said := os.environ.get("FAKE_COMPILER"):
+        raise RuntimeError(said)
     return lambda *args: spoilt(function(*args), "compile")
 
 
@@ -121,11 +160,12 @@ def load(file, map_location):
 
 
 def _grad(y, inputs, grown):
+    several = inputs if isinstance(inputs, (list, tuple)) else (inputs,)
     return tuple(
         spoilt(x * 0.5 + grown.mean().item(), "gradient")
-        if x.device == "cuda"
+        if x.device.startswith("cuda")
         else x * 0.5 + grown.mean().item()
-        for x in inputs
+        for x in several
     )
 
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 from few import spoilt, wrong
 
+wrong("import torch.distributed")
 _group = {}
 ReduceOp = SimpleNamespace(MIN="min")
 
@@ -43,6 +44,7 @@ def barrier():
 
 
 def _counting(tensor):
+    wrong(f"message of rank {get_rank()}")
     return (tensor - get_rank()).values
 
 

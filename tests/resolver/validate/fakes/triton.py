@@ -1,0 +1,1 @@
+"""Is installed; the fake torch compiles without it."""
