@@ -59,6 +59,8 @@ class Index:
         """User and password without which nothing is answered."""
         self.refuses: int | None = None
         """A status that answers every question."""
+        self.held: threading.Event | None = None
+        """Files are not answered before it is set, a minute at most: a slow network."""
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.index = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
@@ -250,6 +252,8 @@ class _Handler(BaseHTTPRequestHandler):
             text = index.metadata(unquote(path.removeprefix("/files/").removesuffix(".metadata")))
             self._send(None if text is None else text.encode(), "text/plain; charset=utf-8")
         elif path.startswith("/files/"):
+            if index.held is not None:
+                index.held.wait(60)
             self._file(index.file(unquote(path.removeprefix("/files/"))))
         else:
             self._send(None, "text/plain")

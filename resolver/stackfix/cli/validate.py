@@ -48,8 +48,8 @@ _TERMINATED = 143
     "--all",
     "everything",
     is_flag=True,
-    help="Install everything, not only what the GPU stack needs. Builds packages without a wheel,"
-    " which runs their code.",
+    help="Install everything, not only what the GPU stack needs: the project's own packages too."
+    " Builds what has no wheel, from a copy, which runs its code.",
 )
 @click.option("--quick", is_flag=True, help="A few checks of each kind, in seconds.")
 @click.option("--require-gpu", is_flag=True, help="Exit with 1 where nothing could run on a card.")

@@ -9,10 +9,12 @@ from pathlib import Path, PurePosixPath
 from stackfix.host.files import read
 from stackfix.host.host import UNLIMITED
 
-__all__ = ["read_memlock", "read_memory_limit", "read_sys_nice"]
+__all__ = ["read_memlock", "read_memory_left", "read_memory_limit", "read_sys_nice"]
 
 _NO_LIMIT = 1 << 62
 """Version 1 of control groups writes "no limit" as a number near 2**63, by pages."""
+_FILES = (r"^(?:in)?active_file (\d{1,19})$", r"^total_(?:in)?active_file (\d{1,19})$")
+"""Bytes of cached files in the statistics of a group, of version 2 and 1."""
 _CAP_SYS_NICE = 23
 """Bit of the capability in the masks of /proc/self/status: capability.h of Linux."""
 
@@ -29,6 +31,28 @@ def read_memory_limit(root: Path = Path("/")) -> int | None:
     if not found:
         return None
     return min(found) if min(found) < _NO_LIMIT else UNLIMITED
+
+
+def read_memory_left(root: Path = Path("/")) -> int | None:
+    """Bytes that the control groups of this process leave it; None: none of them sets a limit.
+
+    Cached files count as left: the kernel drops them for a program that needs the room.
+    """
+    found = []
+    for path in _memory_files(root):
+        limit = (read(path) or "").strip()
+        if not limit.isdecimal() or int(limit) >= _NO_LIMIT:
+            continue
+        old = path.name == "memory.limit_in_bytes"
+        used = _number(read(path.with_name("memory.usage_in_bytes" if old else "memory.current")))
+        statistics = read(path.with_name("memory.stat")) or ""
+        cached = re.findall(_FILES[old], statistics, re.M)
+        found.append(max(0, int(limit) - used + sum(map(int, cached))))
+    return min(found, default=None)
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.strip().isdecimal() else 0
 
 
 def _memory_files(root: Path) -> Iterator[Path]:

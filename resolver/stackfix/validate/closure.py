@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.environment import Environment
-from stackfix_lockfiles.packages import LockedPackage
+from stackfix_lockfiles.packages import LockedFile, LockedPackage, SourceKind
 
 __all__ = ["Closure", "closure"]
 
@@ -24,42 +24,60 @@ class Closure:
     """Names that `uv sync` is told not to install."""
     built: tuple[str, ...]
     """Packages without a wheel for this platform: left out, or with `everything` built."""
-    download: int
-    """Bytes of wheels, as the lock has them; what uv's cache holds already is counted too."""
-    unsized: int
-    """Wheels whose size the lock does not tell."""
+    in_place: tuple[str, ...]
+    """Folders that the project names by an absolute path: a build would write in them."""
+    sizes: Mapping[str, int | None]
+    """Bytes of each package's wheel, as the lock has them; None: it does not tell."""
+
+    def download(self, cached: Collection[str] = ()) -> int:
+        """Bytes of wheels to fetch, without those that are `cached`."""
+        return sum(size or 0 for name, size in self.sizes.items() if name not in cached)
+
+    def disk(self, there: Collection[str] = ()) -> int:
+        """Bytes that the packages take once unpacked, estimated; without those `there` already."""
+        return int(self.download(there) * _UNPACKED)
 
     @property
-    def disk(self) -> int:
-        """Bytes that the packages take once unpacked, estimated."""
-        return int(self.download * _UNPACKED)
+    def unsized(self) -> int:
+        """Wheels whose size the lock does not tell."""
+        return sum(size is None for size in self.sizes.values())
 
 
 def closure(environment: Environment, graph: Graph, *, everything: bool) -> Closure:
-    """The stack's closure over the lock's edges. The project's own packages are never in it."""
-    foreign = {
-        name: package
-        for name, package in environment.installed.items()
-        if not package.source.is_local
-    }
-    stack = [name for name in foreign if graph.packages.get(name) is not None]
-    wanted = set(foreign) if everything else _reached(stack, environment)
+    """The stack's closure over the lock's edges; `everything` adds the project's own packages."""
+    present = environment.installed
+    stack = [name for name in present if graph.packages.get(name) is not None]
+    wanted = set(present) if everything else _reached(stack, environment) & set(present)
+    in_place = {name for name in wanted if _is_in_place(present[name])}
+    wanted -= in_place
     wheels = {
-        name: environment.platform.wheel(package, environment.python)
-        for name, package in foreign.items()
-        if name in wanted
+        name: environment.platform.wheel(present[name], environment.python) for name in wanted
     }
     built = tuple(sorted(name for name, wheel in wheels.items() if wheel is None))
     if not everything:
         wanted -= set(built)
-    sizes = [wheel.size for name, wheel in wheels.items() if wheel and name in wanted]
     return Closure(
-        packages=tuple(foreign[name] for name in sorted(wanted & set(foreign))),
-        left_out=tuple(sorted(set(foreign) - wanted)),
+        packages=tuple(present[name] for name in sorted(wanted)),
+        left_out=tuple(sorted(set(present) - wanted)),
         built=built,
-        download=sum(size or 0 for size in sizes),
-        unsized=sum(size is None for size in sizes),
+        in_place=tuple(sorted(in_place)),
+        sizes={
+            name: _size(present[name], wheel)
+            for name, wheel in sorted(wheels.items())
+            if wheel is not None and name in wanted
+        },
     )
+
+
+def _size(package: LockedPackage, wheel: LockedFile) -> int | None:
+    """A wheel that lies on this disk is not fetched, and the lock does not tell its size."""
+    return 0 if package.source.is_local and wheel.size is None else wheel.size
+
+
+def _is_in_place(package: LockedPackage) -> bool:
+    source = package.source
+    folder = source.kind in (SourceKind.DIRECTORY, SourceKind.EDITABLE)
+    return folder and source.value.startswith(("/", "file:"))
 
 
 def _reached(start: Collection[str], environment: Environment) -> set[str]:

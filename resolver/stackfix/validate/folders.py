@@ -10,13 +10,16 @@ import contextlib
 import os
 import secrets
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 from stackfix_lockfiles.errors import InputError
 
-__all__ = ["claimed", "default_base", "sweep"]
+__all__ = ["VENV", "claimed", "default_base", "sweep"]
 
+VENV = "venv"
+"""Name of the environment in such a folder."""
 _KEPT = ".kept"
 _LOCK = ".lock"
 
@@ -71,6 +74,7 @@ def sweep(base: Path) -> tuple[Path, ...]:
                 continue
             try:
                 if folder.exists():
+                    _end_strays(folder)
                     _remove(folder)
                     swept.append(folder)
                 file.unlink()
@@ -95,6 +99,18 @@ def _hold(file: Path) -> int | None:
             if os.fstat(number).st_ino == file.stat().st_ino:
                 return number
         os.close(number)
+
+
+def _end_strays(folder: Path) -> None:
+    """End the uv that a killed run left at work on its environment, and what uv started.
+
+    They are known by UV_PROJECT_ENVIRONMENT, which nothing else of the user's has set so.
+    """
+    mark = f"UV_PROJECT_ENVIRONMENT={folder / VENV}".encode()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in (entry / "environ").read_bytes().split(b"\0"):
+                os.kill(int(entry.name), signal.SIGKILL)
 
 
 def _remove(folder: Path) -> None:

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from stackfix.host.system import platform_name
-from stackfix.report.wording import count, listed, size
 from stackfix.validate.closure import Closure, closure
-from stackfix.validate.errors import CannotInstall, DiskShort
+from stackfix.validate.errors import CannotInstall
+from stackfix.validate.folders import VENV
 from stackfix.validate.python import EnvironmentPython, ask_python, find_python
+from stackfix.validate.room import cached_by, require_room
+from stackfix.validate.sources import copy_sources
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.environment import environment
 from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.platforms import Platform
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.scratch import scratch
+from stackfix_lockfiles.scratch.known import STAND_IN
 from stackfix_lockfiles.uv import Finished, TimedOut, Uv
 
-__all__ = ["Order", "Prepared", "install", "name_of", "prepare", "told"]
+__all__ = ["Order", "Prepared", "install", "name_of", "prepare"]
 
 _TIMEOUT = 3600.0
 """Seconds for uv: a stack of ten gigabytes over a slow line."""
-_SPARE = 1 << 30
-"""Bytes that stay free on a disk."""
 _LEAKS = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT")
 
 
@@ -58,6 +61,8 @@ class Prepared:
     uv: Uv
     env: Mapping[str, str]
     closure: Closure
+    cached: frozenset[str]
+    """Packages that uv's cache holds already: nothing of them is fetched."""
 
 
 def name_of(order: Order) -> str:
@@ -72,11 +77,12 @@ def prepare(order: Order, folder: Path, graph: Graph) -> Prepared:
 
     Raises CannotInstall, DiskShort, InputError.
     """
-    root, settings = _copy(order, folder)
-    venv = folder / "venv"
+    root, sources, settings = _copy(order, folder)
+    venv = folder / VENV
     uv = Uv.find(_required(order.project))
     env = {k: v for k, v in os.environ.items() if k not in _LEAKS}
     env |= {"UV_PROJECT_ENVIRONMENT": str(venv), "PYTHONNOUSERSITE": "1", **settings}
+    env["GIT_OPTIONAL_LOCKS"] = "0"  # a build may read a repository's history, and no more
     if not (venv / "bin" / "python").exists():
         made = _run(uv, ["venv", "--quiet", str(venv)], root, env)
         if made.returncode:
@@ -96,35 +102,110 @@ def prepare(order: Order, folder: Path, graph: Graph) -> Prepared:
         default_groups=order.project.default_groups,
     )
     chosen = closure(walked, graph, everything=order.everything)
-    prepared = Prepared(folder=folder, root=root, venv=venv, uv=uv, env=env, closure=chosen)
-    _require_room(prepared, python)
+    if order.everything:
+        env |= _copy_for_build(order, sources)
+    prepared = Prepared(
+        folder=folder,
+        root=root,
+        venv=venv,
+        uv=uv,
+        env=env,
+        closure=chosen,
+        cached=_cached(uv, _sync(order, chosen), root, env),
+    )
+    require_room(
+        chosen,
+        folder=folder,
+        cache=_cache_folder(uv, root, env) or folder,
+        linked=_links(order.project, env),
+        cached=prepared.cached,
+        installed=python.packages,
+    )
     return prepared
+
+
+def _sync(order: Order, chosen: Closure) -> list[str]:
+    args = ["sync", "--frozen", "--no-progress"]
+    args += [f"--extra={extra}" for extra in order.extras]
+    args += [f"--group={group}" for group in order.groups]
+    args += ["--all-extras"] if order.all_extras else []
+    args += [f"--no-install-package={name}" for name in chosen.left_out]
+    args += [] if order.everything else ["--no-build"]
+    return args + (["--offline"] if order.offline else [])
+
+
+def _cached(uv: Uv, sync: list[str], root: Path, env: Mapping[str, str]) -> frozenset[str]:
+    quiet = {name: value for name, value in env.items() if name != "RUST_LOG"}
+    return cached_by(_run(uv, [*sync, "--dry-run", "--verbose"], root, quiet).stderr)
+
+
+def _cache_folder(uv: Uv, root: Path, env: Mapping[str, str]) -> Path | None:
+    found = _run(uv, ["cache", "dir"], root, env).stdout.strip()
+    return Path(found) if found else None
+
+
+def _links(project: Project, env: Mapping[str, str]) -> bool:
+    """Whether uv links files from its cache; a setting can make it copy them."""
+    setting = env.get("UV_LINK_MODE") or project.uv_config.table.get("link-mode")
+    return setting != "copy"
 
 
 def install(
     prepared: Prepared, order: Order, *, progress: Callable[[str], None] | None = None
 ) -> EnvironmentPython:
     """Install, and ask the environment what it has. Raises CannotInstall."""
-    args = ["sync", "--frozen", "--no-install-local", "--no-progress"]
-    args += [f"--extra={extra}" for extra in order.extras]
-    args += [f"--group={group}" for group in order.groups]
-    args += ["--all-extras"] if order.all_extras else []
-    args += [f"--no-install-package={name}" for name in prepared.closure.left_out]
-    args += [] if order.everything else ["--no-build"]
-    args += ["--offline"] if order.offline else []
+    args = _sync(order, prepared.closure)
     done = _run(prepared.uv, args, prepared.root, prepared.env, progress)
     if done.returncode:
         raise CannotInstall(f"uv could not install it: {_last(done)}", done.stderr)
     return ask_python(find_python(prepared.venv), env=prepared.env)
 
 
-def _copy(order: Order, folder: Path) -> tuple[Path, Mapping[str, str]]:
-    """A copy of what uv reads, so that it writes nothing in the project."""
+def _copy(order: Order, folder: Path) -> tuple[Path, Mapping[Path, Path], Mapping[str, str]]:
+    """A copy of what uv reads, so that it writes nothing in the project.
+
+    Returns its root, the folders of local packages with their place in the copy, and variables.
+    """
     place = folder / "project"
     shutil.rmtree(place, ignore_errors=True)
     with scratch(order.project, order.files, order.lock) as copy:
         shutil.copytree(copy.base, place, symlinks=True)
-        return place / copy.root.relative_to(copy.base), copy.environment
+        root = place / copy.root.relative_to(copy.base)
+        sources = {
+            path: place / "tree" / path.relative_to(copy.origin)
+            for path in (order.project.root, *_local_folders(order))
+        }
+        return root, sources, copy.environment
+
+
+def _copy_for_build(order: Order, sources: Mapping[Path, Path]) -> dict[str, str]:
+    """Copy the local packages' code; returns what builds need in their environment.
+
+    The copy's pyproject files are static, with what a build would tell; a build gets the real ones,
+    or a plan's.
+    """
+    for path, target in sources.items():
+        relative = Path(os.path.relpath(path, order.project.root)) / "pyproject.toml"
+        if Path(os.path.normpath(relative)) not in order.files:
+            (target / "pyproject.toml").unlink(missing_ok=True)
+    copy_sources(sources)
+    unversioned = [package.name for package in order.lock.packages if package.version is None]
+    # A version that comes from a repository above the folder cannot be had in the copy.
+    return {
+        f"SETUPTOOLS_SCM_PRETEND_VERSION_FOR_{re.sub(r'[-.]+', '_', name).upper()}": STAND_IN
+        for name in unversioned
+        if not any((target / ".git").exists() for target in sources.values())
+    }
+
+
+def _local_folders(order: Order) -> list[Path]:
+    """The folders of the lock's local packages that lie where the copy has a place for them."""
+    return [
+        Path(os.path.normpath(order.project.root / package.source.value))
+        for package in order.lock.packages
+        if package.source.kind in (SourceKind.DIRECTORY, SourceKind.EDITABLE)
+        and not package.source.value.startswith(("/", "file:"))
+    ]
 
 
 def _groups(order: Order) -> tuple[str, ...] | None:
@@ -159,50 +240,3 @@ def _last(finished: Finished) -> str:
         if line.startswith(("error:", "×")):
             return " ".join(lines[position : position + 4])[:500]
     return (lines or [f"exit code {finished.returncode}"])[-1][:500]
-
-
-def _require_room(prepared: Prepared, python: EnvironmentPython) -> None:
-    """Refuse before anything is fetched. An environment that is filled already is not judged."""
-    have = {
-        package.name for package in prepared.closure.packages if package.name in python.packages
-    }
-    if len(have) == len(prepared.closure.packages):
-        return
-    for place, needed in _needs(prepared).items():
-        free = shutil.disk_usage(place).free
-        if free < needed + _SPARE:
-            packages = count(len(prepared.closure.packages), "package")
-            raise DiskShort(
-                f"{place}: {packages} need about {size(needed)}, {size(free)} are free and"
-                f" {size(_SPARE)} of them stay so: name another disk with XDG_CACHE_HOME and"
-                " UV_CACHE_DIR"
-            )
-
-
-def _needs(prepared: Prepared) -> dict[Path, int]:
-    """Bytes by folder. On one disk uv links from its cache, and all is there once."""
-    scratch_place = prepared.folder
-    cache = _run(prepared.uv, ["cache", "dir"], prepared.root, prepared.env).stdout.strip()
-    place = Path(cache) if cache else scratch_place
-    while not place.exists() and place != place.parent:
-        place = place.parent
-    disk = prepared.closure.disk
-    if os.stat(place).st_dev == os.stat(scratch_place).st_dev:
-        return {scratch_place: disk}
-    return {place: disk, scratch_place: disk}
-
-
-def told(chosen: Closure, *, everything: bool) -> tuple[str, ...]:
-    """What is going to happen, before it does: a line each."""
-    lines = [
-        f"{count(len(chosen.packages), 'package')}, up to {size(chosen.download)} to fetch and"
-        f" about {size(chosen.disk)} on disk"
-        + (f"; {chosen.unsized} of unknown size" if chosen.unsized else "")
-    ]
-    if chosen.built and everything:
-        lines.append(f"built from source, which runs their code: {listed(chosen.built)}")
-    elif chosen.built:
-        lines.append(
-            f"left out, for they have no wheel (--all builds them): {listed(chosen.built)}"
-        )
-    return tuple(lines)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from stackfix.host.files import read
+from stackfix.host.limits import read_memory_left
 from stackfix.validate.cause import cause_of
 from stackfix.validate.events import told_by
 from stackfix.validate.process import run_limited
@@ -19,6 +21,9 @@ __all__ = ["allowed_memory", "run_stages", "stage_environment"]
 
 _SHARE = 0.8
 """Of the memory that is free: the rest of the machine has to live on."""
+_UNKNOWN = 8 << 30
+_LEAST = 1 << 30
+"""Frameworks do not even start with less; where there is less, the kernel decides."""
 
 
 def run_stages(
@@ -92,39 +97,8 @@ def stage_environment(env: Mapping[str, str], *, scratch: bool) -> dict[str, str
 
 
 def allowed_memory(root: Path = Path("/")) -> int:
-    """Bytes that a stage may take: most of what the machine, or a cgroup around us, has free."""
-    available = 8 << 30
-    for line in _read(root / "proc/meminfo").splitlines():
-        if line.startswith("MemAvailable:"):
-            available = int(line.split()[1]) << 10
-    return int(min([available, *_free_in_groups(root)]) * _SHARE)
-
-
-def _free_in_groups(root: Path) -> Iterator[int]:
-    """Bytes free below the limit of each cgroup (version 2) that this process is in."""
-    own = _read(root / "proc/self/cgroup").partition("0::/")[2].split("\n")[0]
-    top = root / "sys/fs/cgroup"
-    # Seen from another namespace it may lie outside: "/../other".
-    place = Path(os.path.normpath(top / own))
-    for group in (place, *place.parents) if place.is_relative_to(top) else (top,):
-        if not group.is_relative_to(top):
-            return
-        limit = _read(group / "memory.max").strip()
-        used = _read(group / "memory.current").strip()
-        if limit.isdecimal() and used.isdecimal():
-            # Files that were read count as used until something else wants the room: a container
-            # that has just installed a stack would seem to be full.
-            yield max(0, int(limit) - int(used) + _cached(group))
-
-
-def _cached(group: Path) -> int:
-    lines = (line.split() for line in _read(group / "memory.stat").splitlines())
-    return sum(int(value) for name, value in lines if name in ("active_file", "inactive_file"))
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(1 << 16).decode("ascii", "replace")
-    except OSError:
-        return ""
+    """Bytes that a stage may take: most of what the machine, or its control group, has free."""
+    known = re.search(r"^MemAvailable:\s+(\d{1,15}) kB", read(root / "proc/meminfo") or "", re.M)
+    available = int(known[1]) << 10 if known else _UNKNOWN
+    left = read_memory_left(root)
+    return max(_LEAST, int((available if left is None else min(available, left)) * _SHARE))

@@ -12,10 +12,11 @@ from stackfix.host.host import Host
 from stackfix.plan.ignored import Ignored
 from stackfix.targets.target import Target
 from stackfix.validate.errors import CannotInstall, DiskShort
-from stackfix.validate.folders import claimed, default_base, sweep
-from stackfix.validate.install import Order, install, name_of, prepare, told
+from stackfix.validate.folders import VENV, claimed, default_base, sweep
+from stackfix.validate.install import Order, install, name_of, prepare
 from stackfix.validate.python import EnvironmentPython, ask_python, find_python
 from stackfix.validate.result import Check, Installed, Outcome, StageResult, Validation
+from stackfix.validate.room import told
 from stackfix.validate.runner import allowed_memory, run_stages, stage_environment
 from stackfix.validate.stages import Ground, stages
 from stackfix_knowledge.graph import Graph
@@ -73,7 +74,7 @@ def validate(request: Request) -> Validation:
     keep_as = name_of(request.order) if request.keep or request.reuse else None
     with claimed(base, keep_as=keep_as) as folder:
         if not request.reuse:
-            shutil.rmtree(folder / "venv", ignore_errors=True)
+            shutil.rmtree(folder / VENV, ignore_errors=True)
         try:
             python, row = _install(request, request.order, folder)
         except (CannotInstall, DiskShort) as error:
@@ -86,7 +87,7 @@ def validate(request: Request) -> Validation:
 def _install(request: Request, order: Order, folder: Path) -> tuple[EnvironmentPython, StageResult]:
     request.progress("preparing an environment")
     prepared = prepare(order, folder, request.graph)
-    for line in told(prepared.closure, everything=order.everything):
+    for line in told(prepared.closure, everything=order.everything, cached=prepared.cached):
         request.tell(line)
     python = install(prepared, order, progress=request.progress)
     checks = [

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from stackfix.host.host import UNLIMITED
-from stackfix.host.limits import read_memlock, read_memory_limit, read_sys_nice
+from stackfix.host.limits import (
+    read_memlock,
+    read_memory_left,
+    read_memory_limit,
+    read_sys_nice,
+)
 from tests.resolver.host.test_kernel import write
 
 
@@ -56,3 +61,26 @@ def test_the_capability_for_numa_calls_is_a_bit(tmp_path: Path, mask: str, holds
 def test_what_no_file_tells_is_not_known(tmp_path: Path) -> None:
     assert read_memlock(tmp_path) is None
     assert read_sys_nice(tmp_path) is None
+
+
+def test_what_a_group_leaves_is_its_limit_without_what_is_used_but_with_cached_files(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / "proc/self/cgroup", "0::/pod/job\n")
+    write(tmp_path / "sys/fs/cgroup/pod/memory.max", "1000\n")
+    write(tmp_path / "sys/fs/cgroup/pod/memory.current", "700\n")
+    write(tmp_path / "sys/fs/cgroup/pod/memory.stat", "active_file 50\ninactive_file 150\n")
+    write(tmp_path / "sys/fs/cgroup/pod/job/memory.max", "max\n")
+    assert read_memory_left(tmp_path) == 500
+
+
+def test_an_older_group_leaves_the_same(tmp_path: Path) -> None:
+    write(tmp_path / "proc/self/cgroup", "5:memory:/job\n")
+    write(tmp_path / "sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1000\n")
+    write(tmp_path / "sys/fs/cgroup/memory/job/memory.usage_in_bytes", "1200\n")
+    assert read_memory_left(tmp_path) == 0
+
+
+def test_a_group_without_a_limit_leaves_what_the_machine_has(tmp_path: Path) -> None:
+    write(tmp_path / "sys/fs/cgroup/memory.max", "max\n")
+    assert read_memory_left(tmp_path) is None

@@ -46,9 +46,9 @@ dependencies = [{ name = "torch" }]
 """  # noqa: E501
 
 
-def _closure(*, everything: bool = False) -> Closure:
+def _closure(lock: str = _LOCK, *, everything: bool = False) -> Closure:
     walked = environment(
-        Lock.parse(_LOCK.encode()), platform=Platform.parse("linux_x86_64"), python="3.11"
+        Lock.parse(lock.encode()), platform=Platform.parse("linux_x86_64"), python="3.11"
     )
     return closure(walked, graph(), everything=everything)
 
@@ -60,7 +60,7 @@ def _names(found: Closure) -> list[str]:
 def test_the_stack_comes_with_all_that_it_needs_and_nothing_else() -> None:
     found = _closure()
     assert _names(found) == ["sympy", "torch"]
-    assert found.left_out == ("flash-attn", "requests")
+    assert found.left_out == ("app", "flash-attn", "requests")
 
 
 def test_what_has_no_wheel_is_left_out_and_named() -> None:
@@ -69,13 +69,40 @@ def test_what_has_no_wheel_is_left_out_and_named() -> None:
 
 def test_everything_includes_what_has_to_be_built() -> None:
     found = _closure(everything=True)
-    assert _names(found) == ["flash-attn", "requests", "sympy", "torch"]
-    assert found.built == ("flash-attn",)
+    assert _names(found) == ["app", "flash-attn", "requests", "sympy", "torch"]
+    assert found.built == ("app", "flash-attn")
     assert found.left_out == ()
+
+
+def test_a_folder_named_by_an_absolute_path_is_not_built_there() -> None:
+    source = 'version = "2.0"\nsource = { registry = "https://index.example/simple" }'
+    lock = _LOCK.replace(source, 'version = "2.0"\nsource = { directory = "/home/me/requests" }')
+    found = _closure(lock, everything=True)
+    assert found.in_place == ("requests",)
+    assert "requests" in found.left_out
+    assert "requests" not in _names(found)
+
+
+def test_a_wheel_beside_the_project_belongs_to_the_stack_and_is_not_fetched() -> None:
+    wheel = "wheels/sympy-1.14.0-py3-none-any.whl"
+    lock = _LOCK.replace(
+        'version = "1.14.0"\nsource = { registry = "https://index.example/simple" }',
+        f'version = "1.14.0"\nsource = {{ path = "{wheel}" }}',
+    ).replace("https://files.index.example/sympy", "wheels/sympy")
+    found = _closure(lock)
+    assert "sympy" in _names(found)
+    assert (found.download(), found.unsized) == (1000, 0)
 
 
 def test_sizes_come_from_the_lock_and_what_it_lacks_is_counted() -> None:
     found = _closure()
-    assert found.download == 1000
+    assert found.download() == 1000
     assert found.unsized == 1
-    assert found.disk > 1000
+    assert found.disk() > 1000
+
+
+def test_what_is_there_already_takes_nothing_more() -> None:
+    found = _closure()
+    assert found.download({"torch"}) == 0
+    assert found.disk({"torch", "sympy"}) == 0
+    assert found.download({"requests"}) == 1000

@@ -2,79 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import shutil
-import signal
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import pytest
 
 from stackfix.cli.main import main
-from stackfix.report.json import schema
-from tests.conftest import recorded_index
-from tests.registry.server import Index
 from tests.resolver.validate.libraries import build, needs_compiler
+from tests.resolver.validate.running import (
+    CARD,
+    broken,
+    content,
+    leftovers,
+    outcomes,
+    report,
+    stage,
+)
 from tests.resolver.validate.stack import PYPROJECT, TORCH, SmallStack, make_project
-from tests.resolver.validate.test_process import gone
 
 pytestmark = needs_compiler
-CARD = ("--target", "RTX 5090")
-
-
-@pytest.fixture
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallStack]:
-    with recorded_index(tmp_path, monkeypatch, recordings=tmp_path / "no recordings") as index:
-        yield _small(index, tmp_path, monkeypatch)
-
-
-def _small(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallStack:
-    monkeypatch.setenv("UV_PYTHON", sys.executable)
-    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
-    return SmallStack(index, tmp_path / "built")
-
-
-@pytest.fixture
-def project(small: SmallStack, tmp_path: Path) -> Path:
-    return make_project(tmp_path / "small")
-
-
-def content(folder: Path) -> dict[str, str]:
-    """Every file of a folder with its digest."""
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
-def report(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
-    """The JSON of a run that ends with `code`."""
-    found = main(["validate", "--format", "json", *arguments])
-    captured = capsys.readouterr()
-    assert found == code, captured.out + captured.err
-    document: dict[str, Any] = json.loads(captured.out)
-    jsonschema.validate(document, schema("validation-1"))
-    return document
-
-
-def outcomes(document: dict[str, Any]) -> dict[str, str]:
-    return {stage["name"]: stage["outcome"] for stage in document["stages"]}
-
-
-def stage(document: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(stage for stage in document["stages"] if stage["name"] == name)
-
-
-def leftovers(tmp_path: Path) -> list[str]:
-    return [path.name for path in (tmp_path / "cache/stackfix/validate").glob("*")]
 
 
 def test_a_sound_stack_passes_what_runs_without_a_card(
@@ -111,7 +58,8 @@ def test_the_text_names_what_is_not_proven(
 ) -> None:
     assert main(["validate", "--project", str(project), *CARD]) == 0
     captured = capsys.readouterr()
-    assert "3 packages, up to " in captured.err
+    assert "3 packages: " in captured.err
+    assert " kB to fetch and about " in captured.err
     assert "✓ passed what could run: 5 stages" in captured.out
     assert "not proven: cuDNN convolutions (torch), attention (torch)" in captured.out
     assert "nothing ran on a card" in captured.out
@@ -157,12 +105,6 @@ def test_a_wheel_that_holds_another_version_than_it_says_fails(
     assert outcomes(document)["libraries"] == "failed"
 
 
-def _broken(small: SmallStack, tmp_path: Path, code: str) -> Path:
-    needs = ["nvidia-cudnn-cu12==9.5.1.17", "nvidia-nccl-cu12==2.26.2"]
-    small.torch("2.7.0", needs=needs, code=code)
-    return make_project(tmp_path / "broken", PYPROJECT.replace("2.7.1", "2.7.0"))
-
-
 def test_a_system_copy_in_ld_library_path_fails(
     small: SmallStack,
     tmp_path: Path,
@@ -173,7 +115,7 @@ def test_a_system_copy_in_ld_library_path_fails(
     monkeypatch.setenv("LD_LIBRARY_PATH", str(system.parent))
     by_path = "ctypes.CDLL(str(_nvidia / name))"
     code = TORCH.replace(by_path, 'ctypes.CDLL(name.rpartition("/")[2])')
-    project = _broken(small, tmp_path, code.replace('"nccl/lib/libnccl.so.2"', ""))
+    project = broken(small, tmp_path, code.replace('"nccl/lib/libnccl.so.2"', ""))
     document = report(capsys, "--project", str(project), *CARD, code=1)
     assert outcomes(document)["libraries"] == "failed"
     assert f"the process loaded {system}" in stage(document, "libraries")["reason"]
@@ -185,7 +127,7 @@ def test_an_import_that_crashes_is_a_result_and_stops_nothing(
     code = (
         "import os, signal\nprint('last words', flush=True)\nos.kill(os.getpid(), signal.SIGSEGV)\n"
     )
-    project = _broken(small, tmp_path, code)
+    project = broken(small, tmp_path, code)
     document = report(capsys, "--project", str(project), *CARD, code=1)
     crashed = stage(document, "import-torch")
     assert crashed["reason"].startswith("crashed with SIGSEGV")
@@ -198,7 +140,7 @@ def test_an_import_that_crashes_is_a_result_and_stops_nothing(
 def test_an_import_that_hangs_ends_at_the_limit(
     small: SmallStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    project = _broken(small, tmp_path, "import time\ntime.sleep(600)\n")
+    project = broken(small, tmp_path, "import time\ntime.sleep(600)\n")
     document = report(capsys, "--project", str(project), "--timeout", "2", code=1)
     assert stage(document, "import-torch")["reason"].startswith("hung: not done after 2 s")
     assert stage(document, "import-torch")["ending"]["limit"] == "time"
@@ -207,7 +149,7 @@ def test_an_import_that_hangs_ends_at_the_limit(
 def test_a_missing_library_fails_the_import(
     small: SmallStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    project = _broken(small, tmp_path, TORCH.replace("libnccl.so.2", "libnccl.so.3"))
+    project = broken(small, tmp_path, TORCH.replace("libnccl.so.2", "libnccl.so.3"))
     document = report(capsys, "--project", str(project), *CARD, code=1)
     failed = stage(document, "import-torch")
     assert "libnccl.so.3" in failed["reason"]
@@ -311,50 +253,3 @@ def test_bad_input_is_one_line(
     told = capsys.readouterr().err
     assert error in told
     assert told.count("\n") == 1
-
-
-def _started(project: Path) -> subprocess.Popen[bytes]:
-    """A run that sits in an import."""
-    command = [sys.executable, "-m", "stackfix", "validate", "--project", str(project), *CARD]
-    return subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ)
-    )
-
-
-def _wait_for(file: Path) -> int:
-    deadline = time.monotonic() + 60
-    while not file.exists() or not file.read_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return int(file.read_text())
-
-
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
-)
-def test_an_interrupted_run_leaves_no_process_and_the_next_one_no_folder(
-    number: int,
-    code: int,
-    small: SmallStack,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    pid = tmp_path / "pid"
-    project = _broken(
-        small,
-        tmp_path,
-        f"import os, time\nopen({str(pid)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n",
-    )
-    run = _started(project)
-    try:
-        stuck = _wait_for(pid)
-        run.send_signal(number)
-        assert run.wait(20) == code
-    finally:
-        run.kill()
-        run.wait()
-    assert gone(stuck)
-    if number == signal.SIGKILL:
-        assert len([name for name in leftovers(tmp_path) if not name.endswith(".lock")]) == 1
-        report(capsys, "--project", str(project), "--timeout", "1", "--quick", code=1)
-    assert leftovers(tmp_path) == []
