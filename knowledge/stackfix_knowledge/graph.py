@@ -25,6 +25,7 @@ from stackfix_knowledge.indexes import IndexTable
 from stackfix_knowledge.loading import Library, LoadingTable
 from stackfix_knowledge.overlay import Overlay
 from stackfix_knowledge.packages import PackageTable
+from stackfix_knowledge.pins import PinTable
 from stackfix_knowledge.reader import facts_folder
 from stackfix_knowledge.release import Release
 from stackfix_knowledge.store import WheelStore
@@ -116,7 +117,7 @@ class Graph:
     def releases(self, name: str) -> tuple[Release, ...]:
         """Every known release of a package, ascending, those of PyTorch's indexes among them."""
         if name not in self._releases:
-            known = {release.version: release for release in self._documented(name)}
+            known = {r.version: self._completed(r) for r in self._documented(name)}
             for release in self._wheels.releases(name):
                 known[release.version] = _joined(release, known.get(release.version))
             self._releases[name] = tuple(known[version] for version in sorted(known))
@@ -134,7 +135,8 @@ class Graph:
         measured = self._wheels.release(name, wanted)
         if wanted.local is None:
             return measured
-        documented = next((r for r in self._documented(name) if r.version == wanted), None)
+        found = next((r for r in self._documented(name) if r.version == wanted), None)
+        documented = self._completed(found) if found is not None else None
         return documented if measured is None else _joined(measured, documented)
 
     def matrix(self, name: str, version: Version | str) -> VendorMatrix | None:
@@ -196,6 +198,15 @@ class Graph:
 
     def _documented(self, name: str) -> tuple[Release, ...]:
         return self.indexes.releases(name) if name in IndexTable.PACKAGES else ()
+
+    def _completed(self, release: Release) -> Release:
+        """A documented release with its requirements, which build on the default index's."""
+        usual = self._wheels.release(release.package, Version(release.version.public))
+        return self._pins.completed(release, usual)
+
+    @cached_property
+    def _pins(self) -> PinTable:
+        return PinTable.load()
 
     @cached_property
     def _cudnn(self) -> VendorTable:

@@ -34,8 +34,8 @@ class IndexBuild:
     """The toolkit that it was built with, as major.minor."""
     versions: tuple[Version, ...]
     """The patch releases, without the local part."""
-    pins: Mapping[str, Version]
-    """The cuDNN and NCCL that it was built with and pins, as far as documented."""
+    built_against: Mapping[str, Version]
+    """Libraries that the wheel holds, as far as documented; what it pins: see `PinTable`."""
     code: Mapping[str, frozenset[Architecture] | None]
     """By platform, what it was compiled for; None where a build exists but nobody wrote it down."""
     linalg: frozenset[Architecture] | None
@@ -178,7 +178,7 @@ def _wheel(build: IndexBuild, version: Version, platform: str) -> WheelFact:
         file=_file("torch", version, build.index, platform),
         platform=platform,
         cuda=build.cuda,
-        built_against=build.pins,
+        built_against=build.built_against,
         coverage=Coverage(libraries=tuple(libraries), toolkit=build.cuda) if libraries else None,
         ptxas=(Ptxas(cuda=str(ptxas), targets=()),) if ptxas else (),
         evidence=build.evidence,
@@ -187,19 +187,19 @@ def _wheel(build: IndexBuild, version: Version, platform: str) -> WheelFact:
 
 def _build(entry: Entry, sources: Sources) -> IndexBuild:
     entry.only(
-        "torch", "index", "cuda", "versions", "exists", "stable", "pins", "code", "linalg",
-        "ptxas", "source", "note",
+        "torch", "index", "cuda", "versions", "exists", "stable", "built-against",
+        "code", "linalg", "ptxas", "source", "note",
     )  # fmt: skip
     exists = entry.optional_text("exists")
     if exists not in (None, "unconfirmed"):
         raise entry.fault("exists", '"unconfirmed", or nothing')
-    pins, ptxas = entry.entry("pins"), entry.entry("ptxas")
+    built, ptxas = entry.entry("built-against"), entry.entry("ptxas")
     return IndexBuild(
         torch=entry.text("torch"),
         index=entry.text("index"),
         cuda=entry.version("cuda"),
         versions=entry.versions("versions"),
-        pins={library: pins.version(library) for library in pins.data},
+        built_against={library: built.version(library) for library in built.data},
         code=_code(entry),
         linalg=_architectures(entry, "linalg"),
         ptxas={platform: ptxas.version(platform) for platform in ptxas.data},

@@ -72,15 +72,19 @@ def test_a_build_that_the_documents_disagree_about_is_not_offered(indexes: Index
     assert release(indexes, "torch", "2.15.0+cu132") is not None
 
 
-def test_a_release_knows_its_index_its_cuda_and_its_cudnn(indexes: IndexTable) -> None:
+def test_a_release_knows_its_index_and_its_cuda(indexes: IndexTable) -> None:
     found = release(indexes, "torch", "2.7.1+cu128")
     assert found is not None
     assert found.index == "cu128"
     wheel = found.wheel("linux_x86_64")
     assert wheel is not None
     assert wheel.cuda == Version("12.8")
-    assert wheel.built_against["cudnn"] == Version("9.7.1.26")
-    assert wheel.requires is None
+
+
+def test_a_wheel_that_holds_its_own_cudnn_says_which(indexes: IndexTable) -> None:
+    found = release(indexes, "torch", "2.1.2+cu118")
+    assert found is not None
+    assert found.wheels[0].built_against == {"cudnn": Version("8.7.0.84")}
 
 
 def test_thor_runs_the_cu130_build_but_not_the_cu128_one(indexes: IndexTable) -> None:

@@ -1,10 +1,10 @@
 """Derive what PyTorch's own indexes serve: `python -m tests.registry.derive UV_LOCK…`.
 
-Those indexes are not asked. The given locks hold wheels of theirs with hashes, the names of what
-each needs, and the versions locked beside; METADATA is put together from that and from the default
-index's METADATA of the same public version. Builds that only facts/indexes.toml documents get file
-names and hashes made up, and the CUDA libraries of the nearest build of their index. Each recording
-says so in its note; a made-up file has no place on any real index.
+Those indexes are not asked. The given locks hold wheels of theirs with hashes. METADATA is the
+default index's of the same public version with the requirements that the facts document for the
+build; for builds that facts do not know (ROCm, XPU) the CUDA libraries are replaced by what the
+locks hold beside. Builds that facts document and no lock has get file names and hashes made up.
+Each recording says so in its note; a made-up file has no place on any real index.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ HOST = "download.pytorch.org"
 PACKAGES = ("torch", "torchvision", "torchaudio")
 NOTE = (
     "Derived, not recorded. Wheels and hashes: uv.lock files of public projects. METADATA: that of "
-    "the default index's release of the same public version, with the CUDA libraries that these "
-    "locks hold beside the build. Files below made-up/: builds that are documented and in no lock; "
-    "name, hash and CUDA libraries are made up after their neighbours."
+    "the default index's release of the same public version, with the requirements that the facts "
+    "document for the build, or, where they do not know it, with what these locks hold beside it. "
+    "Files below made-up/: builds that are documented and in no lock; name and hash are made up."
 )
 TAGS = {
     "linux_x86_64": "manylinux_2_28_x86_64",
@@ -48,8 +48,7 @@ class Build:
     files: dict[str, str] = field(default_factory=dict)
     """Hash by file name."""
     libraries: tuple[str, ...] = ()
-    """The CUDA libraries that it asks for, "nvidia-nccl-cu12==2.27.3"; without triton, the default
-    index's build tells."""
+    """The GPU libraries that it asks for, "pytorch-triton-rocm==3.5.1"."""
 
 
 Builds = dict[tuple[str, str, str], Build]
@@ -109,78 +108,50 @@ def documented(builds: Builds, graph: Graph) -> Builds:
             if known.files:
                 known.files |= files
                 continue
-            libraries = _nearest(builds, index, release.version) if package == "torch" else ()
-            pins = release.wheels[0].built_against
-            found[(index, package, str(release.version))] = Build(
-                files,
-                tuple(_repinned(line, pins) for line in libraries if "triton" not in line),
-            )
+            found[(index, package, str(release.version))] = Build(files)
     return found
 
 
-def _nearest(builds: Builds, index: str, wanted: Version) -> tuple[str, ...]:
-    near = [
-        (other != index, abs(Version(version).minor - wanted.minor), other, version)
-        for (other, package, version), build in builds.items()
-        if package == "torch" and other[:4] == index[:4] and len(build.libraries) > 8
-    ]
-    if not near:
-        return ()
-    *_, other, version = min(near)
-    return builds[(other, "torch", version)].libraries
-
-
-def _repinned(line: str, pins: Mapping[str, Version]) -> str:
-    """The line, with the cuDNN or NCCL that this build is documented to pin."""
-    for library, version in pins.items():
-        if line.startswith(f"nvidia-{library}-"):
-            return f"{line.partition('==')[0]}=={version}"
-    return line
-
-
-def metadata(package: str, version: str, build: Build, known: Recording) -> str:
+def metadata(package: str, version: str, build: Build, known: Recording, graph: Graph) -> str:
     """METADATA of a build, after the default index's of the same public version."""
     public = Version(version).public
     texts = [t for t in known.metadata.values() if f"\nVersion: {public}\n" in t]
     plain = f"Metadata-Version: 2.1\nName: {package}\nVersion: {public}\n"
-    text = max(texts, key=len, default=plain)
-    own_triton = any("triton" in library for library in build.libraries)
-    head, rest = [], []
-    for line in text.splitlines():
-        if not line.startswith("Requires-Dist: "):
-            head.append(f"Version: {version}" if line.startswith("Version: ") else line)
-            continue
-        name = Requirement(line.removeprefix("Requires-Dist: ")).name
-        if not _LIBRARY.match(name) or (name == "triton" and build.libraries and not own_triton):
-            rest.append(line)
-    markers = dict(_markers(text))
-    usual = next(iter(markers.values()), 'platform_system == "Linux"')
-    libraries = [
-        f"Requires-Dist: {library}; {markers.get(Requirement(library).name, usual)}"
-        for library in build.libraries
-    ]
-    return "\n".join([*head, *rest, *libraries]) + "\n"
+    head, usual = [], []
+    for line in max(texts, key=len, default=plain).splitlines():
+        key, _, value = line.partition(": ")
+        if key == "Requires-Dist":
+            usual.append(value)
+        else:
+            head.append(f"Version: {version}" if key == "Version" else line)
+    requires = _documented_requires(graph, package, version) or _beside(usual, build)
+    return "\n".join([*head, *(f"Requires-Dist: {line}" for line in requires)]) + "\n"
 
 
-def _markers(text: str) -> Iterator[tuple[str, str]]:
-    """The marker of each CUDA library that the default index's build asks for."""
-    for line in text.splitlines():
-        if line.startswith("Requires-Dist: "):
-            requirement = Requirement(line.removeprefix("Requires-Dist: "))
-            if _LIBRARY.match(requirement.name) and requirement.marker:
-                yield requirement.name, str(requirement.marker)
+def _documented_requires(graph: Graph, package: str, version: str) -> tuple[str, ...] | None:
+    release = graph.release(package, version)
+    if release is None or release.version != Version(version):
+        return None
+    return release.wheels[0].requires
+
+
+def _beside(usual: Iterable[str], build: Build) -> Iterator[str]:
+    """The default index's requirements, with the libraries of the locks in place of CUDA's."""
+    yield from (line for line in usual if not _LIBRARY.match(Requirement(line).name))
+    yield from (f'{library}; platform_system == "Linux"' for library in build.libraries)
 
 
 def derive(locks: list[Path]) -> None:
     """Write the recordings; prints how much there is."""
+    graph = Graph.load()
     real = collected(locks)
-    made = documented(real, Graph.load())
+    made = documented(real, graph)
     recordings: dict[tuple[str, str], Recording] = {}
     for (index, package, version), build in {**real, **made}.items():
         known = Recording.load(package)
         if known is None:
             continue
-        text = metadata(package, version, build, known)
+        text = metadata(package, version, build, known, graph)
         recording = recordings.setdefault((index, package), Recording(name=package, note=NOTE))
         recording.metadata[digest(text)] = text
         recording.files += [

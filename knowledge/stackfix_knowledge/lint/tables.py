@@ -20,6 +20,7 @@ from stackfix_knowledge.lint.decisions import parse_decisions
 from stackfix_knowledge.lint.problem import Kind, Problem
 from stackfix_knowledge.loading import LoadingTable
 from stackfix_knowledge.packages import PackageTable, parse_packages
+from stackfix_knowledge.pins import PinTable
 from stackfix_knowledge.reader import Entry, FactsError, read_file
 from stackfix_knowledge.variants import VariantTable
 from stackfix_knowledge.vendor import VendorTable
@@ -71,6 +72,7 @@ def _read(file: Entry, name: str) -> None:
         "alternatives": AlternativesTable.load,
         "couplings": CouplingTable.load,
         "indexes": IndexTable.load,
+        "index-pins": PinTable.load,
         "variants": VariantTable.load,
         "loading": LoadingTable.load,
         "features": lambda: feature_of("any"),

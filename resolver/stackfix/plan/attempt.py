@@ -21,8 +21,6 @@ from stackfix.solve.search import Found
 from stackfix.solve.world import World
 from stackfix.stack import Piece
 from stackfix_knowledge.indexes import IndexTable
-from stackfix_knowledge.packages import Role
-from stackfix_knowledge.release import Release
 from stackfix_lockfiles.edits import Edit, apply_edits
 from stackfix_lockfiles.lock import Lock, SourceKind
 from stackfix_lockfiles.relock import Relocked, RelockRefused, relock
@@ -71,15 +69,14 @@ def attempt(case: Case, found: Found) -> Attempt | Rejected:
         return Rejected(chosen=found.chosen, reason=str(error))
     edits = (*case.repairs, *made)
     files = apply_edits(request.project, edits)
-    settled = _settled(world, solution.versions)
     try:
-        relocked = _relocked(case, files, _pins(case, settled), where)
+        relocked = _relocked(case, files, _pins(case, solution.versions), where)
     except RelockRefused as refusal:
         return Rejected(chosen=found.chosen, reason=refusal.reason)
     lock = Lock.parse(relocked.lock, name="the new uv.lock")
     after = ground(lock, request)
     remaining = case.kept(after.findings(request.graph))
-    strayed = _strayed(after, settled, world)
+    strayed = _strayed(after, solution.versions, world)
     if strayed:
         return Rejected(chosen=found.chosen, reason=f"uv locked {strayed}")
     if faults := errors(remaining):
@@ -155,33 +152,6 @@ def _pins(case: Case, versions: Mapping[str, Version]) -> dict[str, str]:
         if package.source.kind is not SourceKind.REGISTRY
     }
     return {name: version.public for name, version in versions.items() if name not in elsewhere}
-
-
-def _settled(world: World, versions: Mapping[str, Version]) -> dict[str, Version]:
-    """The versions that uv has to lock.
-
-    Nobody read which libraries a build of PyTorch's indexes pins: where one moves, libraries that
-    stay as far as the solver knows are left to uv, and judged afterwards.
-    """
-    graph = world.graph
-    unread = any(
-        version != world.locked.get(name) and release is not None and _unread(release)
-        for name, version in versions.items()
-        if version.local is not None
-        for release in [graph.release(name, version)]
-    )
-    return {
-        name: version
-        for name, version in versions.items()
-        if not unread
-        or version != world.locked.get(name)
-        or (package := graph.packages.get(name)) is None
-        or package.role is not Role.LIBRARY
-    }
-
-
-def _unread(release: Release) -> bool:
-    return all(wheel.requires is None for wheel in release.wheels)
 
 
 def _strayed(after: Ground, versions: Mapping[str, Version], world: World) -> str | None:

@@ -227,17 +227,11 @@ class Domain:
             return True
         for site in self._world.sites:
             piece = site.piece(self._world.graph, package, release.version)
-            if piece.wheel is None or not self._read(piece.wheel, release, site.platform):
+            if piece.wheel is None or piece.wheel.requires is None:
                 return False
             if is_unknown(piece, site.target):
                 return False
         return True
-
-    def _read(self, wheel: WheelFact, release: Release, platform: str) -> bool:
-        """Whether it is known what a wheel asks for, or what its default index's build does."""
-        if wheel.requires is not None or release.version.local is None:
-            return wheel.requires is not None
-        return bool(self._public_requires(release.package, release.version, platform))
 
     def demands(self, key: str, version: Version, release: Release | None) -> tuple[Demand, ...]:
         """What a version asks of others: its metadata, couplings, build versions and files."""
@@ -309,8 +303,7 @@ class Domain:
         if extra:
             yield Demand(name, SpecifierSet(f"=={version}"), origin, None, unmoved)
         for platform, wheel in self._wheels(release).items():
-            requires = self.requires(name, version, wheel, platform)
-            for requirement in self._world.applying(requires, {platform}, extra):
+            for requirement in self._world.applying(wheel.requires or (), {platform}, extra):
                 for demand in Demand.of(requirement, origin, unmoved=unmoved):
                     yield self._relaxed(demand)
 
@@ -320,25 +313,6 @@ class Domain:
             return demand
         major = within_major(demand.specifier)
         return demand if major is None else replace(demand, specifier=major)
-
-    def requires(
-        self, name: str, version: Version, wheel: WheelFact, platform: str
-    ) -> tuple[str, ...]:
-        """What a wheel asks for, or its default index's build; nothing where nobody read it."""
-        if wheel.requires is not None or version.local is None:
-            return wheel.requires or ()
-        return self._public_requires(name, version, platform)
-
-    def _public_requires(self, name: str, version: Version, platform: str) -> tuple[str, ...]:
-        """What a build of another index asks, as far as the default index's build tells.
-
-        The CUDA libraries differ from index to index and are left to uv; everything else is the
-        same source with the same metadata.
-        """
-        release = self._world.graph.release(name, version.public)
-        wheel = release.wheel(platform) if release else None
-        lines = wheel.requires if wheel and wheel.requires else ()
-        return tuple(line for line in lines if not line.startswith(("nvidia-", "cuda-")))
 
     def _wheels(self, release: Release | None) -> dict[str, WheelFact]:
         """The wheels that the sites would install, by platform."""

@@ -96,7 +96,7 @@ def combine(
         if key in versions
     }
     because = reasons(world, domain, versions, asked)
-    stacks = tuple(_stack(world, domain, site, versions) for site in world.sites)
+    stacks = tuple(_stack(world, site, versions) for site in world.sites)
     return Solution(versions=versions, because=because, stacks=stacks)
 
 
@@ -123,7 +123,7 @@ def _faults(world: World, stacks: tuple[Stack, ...]) -> list[Finding]:
     return found
 
 
-def _stack(world: World, domain: Domain, site: Site, versions: Mapping[str, Version]) -> Stack:
+def _stack(world: World, site: Site, versions: Mapping[str, Version]) -> Stack:
     """What one site would install of the solution: what its own markers reach from the roots."""
     pieces: dict[str, Piece] = {}
     queue = [root.key for root in world.roots if world.installs(site, root.name)]
@@ -142,7 +142,8 @@ def _stack(world: World, domain: Domain, site: Site, versions: Mapping[str, Vers
         queue.append(name)
         if piece.wheel is None:
             continue
-        requires = domain.requires(name, versions[name], piece.wheel, site.platform)
-        for requirement in world.applying(requires, {site.platform}, extra.rstrip("]")):
+        for requirement in world.applying(
+            piece.wheel.requires or (), {site.platform}, extra.rstrip("]")
+        ):
             queue += [demand.key for demand in Demand.of(requirement, "")]
     return Stack(platform=site.platform, python=site.stack.python, pieces=pieces)
