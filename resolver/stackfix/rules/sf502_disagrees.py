@@ -9,7 +9,8 @@ the version line, from merges, and from blocks that were swapped by hand. The ne
 reverts it without a word, or the environment breaks at import.
 
 Evidence: metadata (the Requires-Dist of the wheels, as recorded in the facts, in the cache of an
-earlier run, or, with `--online`, as the index has it). What nobody read is unknown, and counted.
+earlier run, or, with `--online`, as the index has it); for the builds on PyTorch's own indexes,
+what their build scripts say. What nobody read is unknown, and counted.
 
 Fix: `uv lock --upgrade-package NAME`, which resolves again instead of editing.
 
