@@ -15,7 +15,7 @@ help:
 	@echo "make demo          plan and apply a move on an example project (about a minute)"
 	@echo "make test          the tests, offline"
 	@echo "make test-slow     what takes longer: 300 generated registries against uv, and more"
-	@echo "make test-network  the tests that ask the package index"
+	@echo "make test-network  the tests that ask the package index; fetches torch, jax and CUDA (4 GB)"
 	@echo "make lint          ruff, mypy, import contracts"
 	@echo "make format        let ruff format the code"
 	@echo "make bench         measure (ratios in one run)"

@@ -125,6 +125,13 @@ def test_two_cards_are_two_ranks(tmp_path: Path) -> None:
     assert all(check.outcome is Outcome.PASSED for check in result.checks)
 
 
+def test_cards_that_cuda_does_not_show_are_no_ranks(tmp_path: Path) -> None:
+    """NVML counts both halves of a machine whose cards are split by MIG, CUDA shows one slice."""
+    result = run_kernel("nccl", tmp_path, "--quick")
+    assert result.facts["ranks"] == 1
+    assert result.outcome is Outcome.PASSED, result.reason
+
+
 def test_one_card_says_that_nothing_crossed_between_cards(tmp_path: Path) -> None:
     result = run_kernel("nccl", tmp_path, "--quick")
     between = next(check for check in result.checks if check.name == "between cards")

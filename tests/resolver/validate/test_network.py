@@ -12,7 +12,7 @@ import pytest
 from stackfix.cli.main import main
 from stackfix_lockfiles.uv import Uv
 
-pytestmark = [pytest.mark.network, pytest.mark.slow]
+pytestmark = pytest.mark.network
 _PYPROJECT = """\
 [project]
 name = "real"
@@ -44,3 +44,27 @@ def test_versions_and_code_of_nvidias_own_wheels(
     code = {check["name"]: check["outcome"] for check in stages["code"]["checks"]}
     assert code["nvidia-cudnn-cu12 9.5.1.17"] == "failed"
     assert code["nvidia-cublas-cu12 12.8.4.1"] == "passed"
+
+
+def test_every_library_of_a_real_stack_tells_the_version_of_its_package(
+    real_python: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Asked of the library's own functions, alone and in a process with torch and jax."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    assert main(["validate", "--python", real_python, "--format", "json"]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    stages = {stage["name"]: stage for stage in document["stages"]}
+    for name in ("versions", "import-torch", "import-jax", "libraries"):
+        assert stages[name]["outcome"] == "passed", stages[name]
+    packages = document["environment"]["packages"]
+    told = {check["name"]: check["detail"] for check in stages["versions"]["checks"]}
+    assert len(told) >= 9
+    for package, version in told.items():
+        assert f"{packages[package]}.".startswith(f"{version}.")
+    loaded = {check["name"]: check["detail"] for check in stages["libraries"]["checks"]}
+    assert "/site-packages/nvidia/" in loaded["cudnn"]
+    assert "/site-packages/nvidia/" in loaded["nccl"]

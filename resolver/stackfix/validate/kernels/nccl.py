@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         arguments,
         telling,
     )
-    from stackfix.validate.kernels.torch_device import load_torch
+    from stackfix.validate.kernels.torch_device import cards, load_torch
 else:
     from telling import NotPossible, Telling, Wrong, arguments, telling
-    from torch_device import load_torch
+    from torch_device import cards, load_torch
 
 SIZES = (4, 1 << 10, 1 << 20, 32 << 20, 256 << 20)
 """Bytes that each card contributes."""
@@ -62,7 +62,7 @@ def start(tell: Telling, options: argparse.Namespace) -> None:
     torch = load_torch(tell, options.device, use=False)
     if torch is None:
         return
-    ranks = options.ranks or (torch.cuda.device_count() if options.device == "cuda" else 2)
+    ranks = options.ranks or (cards(torch) if options.device == "cuda" else 2)
     tell.fact("ranks", ranks)
     if ranks == 1:
         tell.skip("between cards", "one card is visible: only a communicator of one rank is proven")

@@ -27,7 +27,7 @@ def load_torch(tell: Telling, device: str, *, use: bool = True) -> Any:
         if device == "cuda":
             if torch.version.cuda is None:
                 raise Wrong(f"torch {torch.__version__} is a build for the processor alone")
-            if not torch.cuda.device_count():
+            if not cards(torch):
                 torch.zeros(1, device="cuda")  # raises with the reason why there is none
                 raise Wrong("torch counts no card")
             for place, _ in places(torch, device) if use else ():
@@ -38,10 +38,18 @@ def load_torch(tell: Telling, device: str, *, use: bool = True) -> Any:
     return None
 
 
+def cards(torch: Any) -> int:
+    """How many cards CUDA shows to a program; makes no context on any.
+
+    torch.cuda.device_count asks NVML, which also counts cards split by MIG that CUDA leaves out.
+    """
+    return int(torch._C._cuda_getDeviceCount())
+
+
 def kinds(torch: Any) -> dict[tuple[str, tuple[int, int]], int]:
     """Name and compute capability of each kind of visible card -> the number of the first one."""
     found: dict[tuple[str, tuple[int, int]], int] = {}
-    for number in range(torch.cuda.device_count()):
+    for number in range(cards(torch)):
         kind = (
             torch.cuda.get_device_name(number),
             tuple(torch.cuda.get_device_capability(number)),

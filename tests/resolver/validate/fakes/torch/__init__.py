@@ -41,13 +41,16 @@ def _select_conv_backend(x, w, bias, stride, padding, dilation, transposed, outp
     return f"_ConvBackend.{backend if x.dtype == kind or kind == 'all' else 'Cudnn'}"
 
 
-_C = SimpleNamespace(_select_conv_backend=_select_conv_backend)
+_C = SimpleNamespace(
+    _select_conv_backend=_select_conv_backend,
+    _cuda_getDeviceCount=lambda: int(os.environ.get("FAKE_CARDS", "1")),
+)
 cuda = SimpleNamespace(
     get_device_name=lambda number: "Card {}.{}".format(*_capability(number)),
     get_device_capability=_capability,
     synchronize=lambda: None,
     empty_cache=lambda: None,
-    device_count=lambda: int(os.environ.get("FAKE_CARDS", "1")),
+    device_count=lambda: 16,  # NVML's: also what CUDA does not show
     set_device=lambda number: None,
     mem_get_info=lambda: (int(os.environ.get("FAKE_FREE", 1 << 40)), 1 << 40),
 )
