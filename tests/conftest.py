@@ -16,10 +16,13 @@ from tests.registry.server import Index
 FIXTURES = Path(__file__).parent / "fixtures"
 _DEAD = "http://127.0.0.1:9"
 
-# A shell without job control makes what it starts with & ignore Ctrl-C, and so would every program
-# that a test starts in order to interrupt it.
+# A shell without job control makes what it starts with & ignore Ctrl-C, nohup makes it ignore the
+# end of the terminal, and so would every program that a test starts in order to interrupt it. A
+# handler of our own is not inherited.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 
 @contextmanager

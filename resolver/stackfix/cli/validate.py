@@ -25,7 +25,8 @@ __all__ = ["command", "prove_files"]
 
 Tell = Callable[[str], None]
 
-_TERMINATED = 143
+_BY_SIGNAL = 128
+"""Shells add a signal's number to this for the exit code of what it ended."""
 
 
 @click.command("validate")
@@ -252,10 +253,15 @@ def _tidily() -> Iterator[None]:
     """Clean up when asked to end, as by Ctrl-C; what a kill leaves behind, the next run sweeps."""
 
     def end(number: int, frame: object) -> NoReturn:
-        raise SystemExit(_TERMINATED)
+        raise SystemExit(_BY_SIGNAL + number)
 
-    before = signal.signal(signal.SIGTERM, end)
+    before = {
+        number: signal.signal(number, end)
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN  # nohup
+    }
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -17,7 +17,10 @@ from stackfix.validate.result import Check, Outcome, StageResult
 from stackfix.validate.stages import Stage
 from stackfix_knowledge.graph import Graph
 
-__all__ = ["allowed_memory", "run_stages", "stage_environment"]
+__all__ = ["STAGE", "allowed_memory", "run_stages", "stage_environment"]
+
+STAGE = "stage-"
+"""How the folder of one stage is called, which goes with it."""
 
 _SHARE = 0.8
 """Of the memory that is free: the rest of the machine has to live on."""
@@ -31,9 +34,10 @@ def run_stages(
     *,
     env: Mapping[str, str],
     graph: Graph,
+    folder: Path,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Iterable[StageResult]:
-    """The result of each stage, as soon as it is there."""
+    """The result of each stage, as soon as it is there; what they write goes into `folder`."""
     for stage in found:
         if stage.skip is not None:
             yield StageResult(
@@ -41,15 +45,15 @@ def run_stages(
             )
             continue
         progress(stage.title)
-        result = _run(stage, env)
+        result = _run(stage, env, folder)
         if result.outcome is Outcome.FAILED and result.log.strip():
             progress(f"{stage.title}: reading its log")
             result = replace(result, cause=cause_of(result.log, graph))
         yield result
 
 
-def _run(stage: Stage, env: Mapping[str, str]) -> StageResult:
-    with tempfile.TemporaryDirectory(prefix="stackfix-stage-") as folder:
+def _run(stage: Stage, env: Mapping[str, str], base: Path) -> StageResult:
+    with tempfile.TemporaryDirectory(prefix=STAGE, dir=base) as folder:
         file = Path(folder) / "told.jsonl"
         empty = Path(folder) / "empty"  # what lies in the user's folder hides no package
         empty.mkdir()

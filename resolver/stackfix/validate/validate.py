@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,9 +19,10 @@ from stackfix.validate.install import Order, install, name_of, prepare
 from stackfix.validate.python import EnvironmentPython, ask_python, find_python
 from stackfix.validate.result import Check, Installed, Outcome, StageResult, Validation
 from stackfix.validate.room import told
-from stackfix.validate.runner import allowed_memory, run_stages, stage_environment
+from stackfix.validate.runner import STAGE, allowed_memory, run_stages, stage_environment
 from stackfix.validate.stages import Ground, stages
 from stackfix_knowledge.graph import Graph
+from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import Lock
 
 __all__ = ["Request", "validate"]
@@ -63,16 +66,19 @@ class Request:
 
 def validate(request: Request) -> Validation:
     """Run all stages. Raises InputError for what can be set right before anything is proven."""
-    if request.python is not None:
-        python = ask_python(find_python(request.python))
-        row = _row(Outcome.SKIPPED, f"{python.executable} exists already: nothing was installed")
-        return _prove(request, python, [row], scratch=False, kept=None)
-    assert request.order is not None
     base = request.base or default_base()
     for folder in sweep(base):
         request.tell(f"removed {folder}, which an interrupted run left behind")
+    if request.python is not None:
+        python = ask_python(find_python(request.python))
+        row = _row(Outcome.SKIPPED, f"{python.executable} exists already: nothing was installed")
+        with _somewhere(base) as folder:
+            return _prove(request, python, [row], folder, kept=None)
+    assert request.order is not None
     keep_as = name_of(request.order) if request.keep or request.reuse else None
     with claimed(base, keep_as=keep_as) as folder:
+        for stale in folder.glob(f"{STAGE}*"):
+            shutil.rmtree(stale, ignore_errors=True)
         if not request.reuse:
             shutil.rmtree(folder / VENV, ignore_errors=True)
         try:
@@ -80,8 +86,18 @@ def validate(request: Request) -> Validation:
         except (CannotInstall, DiskShort) as error:
             log = error.log if isinstance(error, CannotInstall) else ""
             return _nothing(request, _row(Outcome.FAILED, str(error), log=log))
-        kept = folder if request.keep or request.reuse else None
-        return _prove(request, python, [row], scratch=True, kept=kept)
+        return _prove(request, python, [row], folder, kept=folder if keep_as else None)
+
+
+@contextlib.contextmanager
+def _somewhere(base: Path) -> Iterator[Path]:
+    """A folder for what stages write, elsewhere where the user's cache cannot be written."""
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(claimed(base))
+        except InputError:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stackfix-")))
+        yield folder
 
 
 def _install(request: Request, order: Order, folder: Path) -> tuple[EnvironmentPython, StageResult]:
@@ -100,6 +116,10 @@ def _install(request: Request, order: Order, folder: Path) -> tuple[EnvironmentP
         for name in prepared.closure.built
         if not order.everything
     ]
+    checks += [
+        Check(name=name, outcome=Outcome.SKIPPED, detail="in a folder named by an absolute path")
+        for name in prepared.closure.in_place
+    ]
     bad = [check for check in checks if check.outcome is Outcome.FAILED]
     if bad:
         return python, _row(Outcome.FAILED, f"{bad[0].name}: {bad[0].detail}", checks)
@@ -110,10 +130,11 @@ def _prove(
     request: Request,
     python: EnvironmentPython,
     rows: list[StageResult],
+    folder: Path,
     *,
-    scratch: bool,
     kept: Path | None,
 ) -> Validation:
+    scratch = request.python is None
     lock = request.order.lock if request.order else request.lock
     locked = _locked(lock, python) if lock else {}
     if request.python is not None and locked:
@@ -133,7 +154,9 @@ def _prove(
         timeout=request.timeout,
     )
     env = stage_environment(os.environ, scratch=scratch)
-    rows += run_stages(stages(ground), env=env, graph=request.graph, progress=request.progress)
+    rows += run_stages(
+        stages(ground), env=env, graph=request.graph, folder=folder, progress=request.progress
+    )
     installed = Installed(
         python=python.executable,
         version=python.version,

@@ -76,7 +76,7 @@ def test_a_hanging_driver_costs_a_bounded_time(nvml_stub: Path) -> None:
     started = time.monotonic()
     with pytest.raises(NvmlUnavailable, match=r"no answer within 0\.5 s"):
         ask(env=stub_env(nvml_stub, RTX_5090(), STUB_SLOW="nvmlInitWithFlags=30"), timeout=0.5)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
 
 
 def test_a_library_that_prints_does_not_spoil_the_answer(nvml_stub: Path) -> None:

@@ -20,7 +20,7 @@ from stackfix.validate.folders import claimed
 with claimed(Path(sys.argv[1])) as folder:
     (folder / "file").write_text("x")
     print(folder, flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 
@@ -33,7 +33,7 @@ def _claiming(base: Path) -> tuple[subprocess.Popen[str], Path]:
 
 def _end(child: subprocess.Popen[str], number: int) -> None:
     child.send_signal(number)
-    child.communicate(timeout=10)
+    child.communicate(timeout=60)
 
 
 def test_a_folder_goes_when_its_run_ends(tmp_path: Path) -> None:
@@ -92,4 +92,4 @@ def test_a_kept_folder_that_another_run_uses_is_refused(tmp_path: Path) -> None:
             claimed(tmp_path, keep_as="kept-1"),
         ):
             pass
-        assert time.monotonic() - begun < 1
+        assert time.monotonic() - begun < 20

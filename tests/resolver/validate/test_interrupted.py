@@ -29,7 +29,8 @@ pytestmark = needs_compiler
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)],
 )
 def test_an_interrupted_run_leaves_no_process_and_the_next_one_no_folder(
     number: int,
@@ -48,7 +49,7 @@ def test_an_interrupted_run_leaves_no_process_and_the_next_one_no_folder(
     try:
         stuck = wait_for(pid)
         run.send_signal(number)
-        assert run.wait(20) == code
+        assert run.wait(60) == code
     finally:
         run.kill()
         run.wait()

@@ -231,6 +231,16 @@ def test_an_environment_needs_no_project(
     assert outcomes(document)["import"] == "skipped"
 
 
+def test_an_environment_is_proven_where_the_cache_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As on a node that is being set up, whose home is not there or full."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
+    assert outcomes(report(capsys, "--python", sys.executable, "--quick"))["install"] == "skipped"
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
