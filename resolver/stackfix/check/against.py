@@ -13,11 +13,11 @@ from stackfix.check.moved import moved
 from stackfix.check.places import Place
 from stackfix.check.result import Checked
 from stackfix.check.spots import Spots
-from stackfix.check.subject import Subject, named_indexes
+from stackfix.check.subject import Subject
 from stackfix.check.targets import names_of
-from stackfix.rules.sf505_other_index import NamedIndexes
 from stackfix_lockfiles import _toml
 from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.pyproject import Pyproject
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def against(checked: Checked, case: Case, after: Subject, result: Judged, spots:
         before = case.read(data, name=f"{case.name} in {base.label}")
     except InputError as error:
         return _all_new(checked, f"nothing to compare with: {error}")
-    old = judged(case, before, _indexes_of(base, case))
+    old = judged(case, before, _project_then(base, case))
     difference = compare(
         old.found, result.found, (package.name for package in after.packages), case.graph
     )
@@ -77,23 +77,26 @@ def _places(subject: Subject, case: Case) -> Mapping[str, Sequence[Place]]:
     return {platform: subject.places.of(platform) for platform in platforms}
 
 
-def _indexes_of(base: Base, case: Case) -> NamedIndexes | None:
-    """The indexes that the project named then; those of now where that cannot be read."""
-    if case.project is None:
+def _project_then(base: Base, case: Case) -> Project | None:
+    """The project as it was; that of now where that cannot be read."""
+    project = case.project
+    if project is None:
         return None
     files = []
-    for file in case.project.files:
-        path = case.project.root / file.path
-        data = base.beside(path, case.file.path)
+    for file in project.files:
+        data = base.beside(project.root / file.path, case.file.path)
         if data is None:
             continue
         try:
             document = _toml.parse(data, file.shown, what="a pyproject.toml")
         except InputError:
-            return case.indexes()
+            return project
         files.append(
             Pyproject(path=Path(file.path), shown=file.shown, data=data, document=document)
         )
-    settings = case.project.uv_config
-    table = settings.table if settings.is_uv_toml else {}
-    return named_indexes(table, files)
+    if not files or files[0].path != project.main.path:
+        return None
+    settings = project.uv_config
+    if not settings.is_uv_toml:
+        settings = replace(settings, file=files[0])
+    return replace(project, files=tuple(files), uv_config=settings)

@@ -16,12 +16,16 @@ from stackfix.rules.requires import Stated
 from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf503_override import Override
 from stackfix.rules.sf505_other_index import NamedIndexes, OtherIndex
+from stackfix.rules.sf507_older_lock import OlderLock
 from stackfix.stack import Piece, Stack
 from stackfix.stated import Statements
 from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
+from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import Lock, LockedPackage, LockedRequirement
 from stackfix_lockfiles.markers import Environment as Truths
+from stackfix_lockfiles.outdated import differences
+from stackfix_lockfiles.project import Project
 
 __all__ = ["Found", "judge_other_forks", "judge_places", "lock_integrity", "lock_wide"]
 
@@ -169,6 +173,19 @@ def lock_wide(lock: Lock, graph: Graph, indexes: NamedIndexes | None) -> Iterato
     if indexes is not None:
         for finding in OtherIndex().judge(lock, indexes):
             yield Found(finding)
+
+
+def older_lock(lock: Lock, project: Project, graph: Graph) -> Iterator[Found]:
+    """SF507: what the project asks for today and the lock was not made for.
+
+    Of a pyproject.toml that cannot be read as uv does nothing is claimed.
+    """
+    try:
+        found = differences(project, lock)
+    except InputError:
+        return
+    for finding in OlderLock().judge(found, graph):
+        yield Found(finding)
 
 
 def _versions(packages: Sequence[LockedPackage], graph: Graph) -> dict[str, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from stackfix.check.judging import (
     judge_places,
     lock_integrity,
     lock_wide,
+    older_lock,
     other_linux,
 )
 from stackfix.check.result import Checked, Hit
@@ -92,12 +93,6 @@ class Case:
             data, self.file, name or self.name, self.project, self.graph, self.options.choice
         )
 
-    def indexes(self) -> NamedIndexes | None:
-        """The indexes that the project names; None without a project."""
-        if self.project is None:
-            return None
-        return named_indexes(self.project.uv_config.table, self.project.files)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
@@ -112,7 +107,7 @@ def check_one(file: LockFile, options: Options) -> Checked:
     """Check one file. Raises InputError, TargetError and FactsError where it cannot be judged."""
     case = _case(file, options)
     subject = case.read(read_bytes(file))
-    result = judged(case, subject, case.indexes())
+    result = judged(case, subject, case.project)
     spots = Spots(subject, case.project, file.path, wanted=options.spots)
     names = names_of(case.targets)
     stacks = [place.stack for t in case.targets for place in subject.places.of(t.platform)]
@@ -164,13 +159,16 @@ def unreadable(file: LockFile, error: Exception, options: Options) -> Checked:
     )
 
 
-def judged(case: Case, subject: Subject, indexes: NamedIndexes | None) -> Judged:
-    """Ask every rule, then leave out what the project accepts and weigh the rest as it says."""
+def judged(case: Case, subject: Subject, project: Project | None) -> Judged:
+    """Ask every rule, then leave out what the project accepts and weigh the rest as it says.
+
+    `project` is the one that the lock stands beside, in the state that the lock is of.
+    """
     found = list(judge_places(subject.places, case.targets, subject.packages))
     found += _unsupported(case, subject)
     unread: tuple[str, ...] = ()
     if (lock := subject.uv) is not None:
-        wide = list(lock_wide(lock, case.graph, indexes))
+        wide = list(lock_wide(lock, case.graph, _indexes(project)))
         damaged = {
             (one.finding.package, one.finding.version)
             for one in wide
@@ -182,6 +180,8 @@ def judged(case: Case, subject: Subject, indexes: NamedIndexes | None) -> Judged
         found = [f for f in found if (f.finding.package, f.finding.version) not in damaged]
         found += lock_integrity(subject.places, _platforms(case, subject), lock, statements)
         found += wide
+        if project is not None:
+            found += older_lock(lock, project, case.graph)
         if case.options.online:
             from stackfix.check.online import unknown_hashes
 
@@ -191,6 +191,11 @@ def judged(case: Case, subject: Subject, indexes: NamedIndexes | None) -> Judged
     return Judged(
         found=tuple(_weighed(kept, case.policy)), ignored=len(found) - len(kept), unread=unread
     )
+
+
+def _indexes(project: Project | None) -> NamedIndexes | None:
+    """The indexes that a project names; None without a project."""
+    return named_indexes(project.uv_config.table, project.files) if project else None
 
 
 def _case(file: LockFile, options: Options) -> Case:

@@ -57,7 +57,7 @@ def planned(
         remaining=made.remaining,
         edits=made.edits,
         drift=_drift_lines(drift(case.origin, made.after.lock) if case.origin else ()),
-        rebuilds=rebuilds(case.before, made.after, case.request.graph),
+        rebuilds=rebuilds(case.before, made.after, case.request.graph) if case.origin else (),
         next_step=step,
         warnings=(*warnings, *made.warnings),
         download=_download(case.before if case.origin else None, made.after),

@@ -1,12 +1,13 @@
 """Where a plan starts: the project's lock, one that uv makes of it now, or what the project asks.
 
-Where there is no lock and uv can make none, the move is counted from what the project asks for,
-and the clash is the first thing that is wrong.
+A lock that no longer fits pyproject.toml is brought up to date in the scratch copy first. Where uv
+refuses that, or there is no lock and uv can make none, the move is counted from what the project
+asks for, and the clash is the first thing that is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,11 +24,17 @@ from stackfix.plan.rivals import chosen, conflicts, rivals_over
 from stackfix.plan.sites import Ground, ground
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import judge
+from stackfix.rules.sf304_missing_library import MissingLibrary
+from stackfix_lockfiles.diff import diff
 from stackfix_lockfiles.edits import Edit, add_conflict, apply_edits
 from stackfix_lockfiles.lock import ConflictItem, Lock
-from stackfix_lockfiles.relock import Unsolvable, relock
+from stackfix_lockfiles.outdated import Difference, differences
+from stackfix_lockfiles.relock import IndexUnreachable, RelockRefused, Unsolvable, relock
 
 __all__ = ["Unlockable", "start"]
+
+MOST = 3
+"""Differences between lock and project that are named."""
 
 
 def start(request: Request) -> Case:
@@ -39,13 +46,34 @@ def start(request: Request) -> Case:
         IndexUnreachable, RelockRefused: uv could not go on.
     """
     project = request.project
-    if project.lock_path.exists():
-        return _case(request, project.read_lock())
-    request.say("locking the project, which has no uv.lock yet")
+    if not project.lock_path.exists():
+        request.say("locking the project, which has no uv.lock yet")
+        try:
+            return _case(request, _locked(request, {}))
+        except Unsolvable as refusal:
+            return _clashing(request, refusal)
+    lock = project.read_lock()
+    found = differences(project, lock)
+    return _brought_up(request, lock, found) if found else _case(request, lock)
+
+
+def _brought_up(request: Request, lock: Lock, found: Sequence[Difference]) -> Case:
+    """The case of a lock that no longer fits pyproject.toml: brought up to date, where uv can."""
+    older = f"uv.lock is out of date: {'; '.join(map(str, found[:MOST]))}"
+    older += f" and {len(found) - MOST} more" if len(found) > MOST else ""
+    request.say("bringing uv.lock up to date in a copy: it no longer fits pyproject.toml")
     try:
-        return _case(request, _locked(request, {}))
+        new = _locked(request, {})
     except Unsolvable as refusal:
-        return _clashing(request, refusal)
+        case = _clashing(request, refusal)
+        return replace(case, notes=(older, *case.notes))
+    except (RelockRefused, IndexUnreachable) as failure:
+        why = failure.reason.splitlines()[0]
+        note = f"{older}; planned with it as it is, since uv could not bring it up to date: {why}"
+        return replace(_case(request, lock), notes=(note,))
+    changed = [change.name for change in diff(lock, new)]
+    counted = f"planned from what `uv lock` makes of it, which moves {len(changed)} packages"
+    return replace(_case(request, new), notes=(f"{older}; {counted}",))
 
 
 def _locked(request: Request, files: Mapping[Path, bytes]) -> Lock:
@@ -95,9 +123,15 @@ def _clashing(request: Request, refusal: Unsolvable) -> Case:
         first.append(words)
         clashing = {**dict.fromkeys(unexplained, words), **clashing}
     old = request.project.read_lock() if request.project.lock_path.exists() else None
-    stacks = [(site.target, site.stack) for site in named_alone(wide, before).sites]
-    case = _judged(wide, before, old, judge(stacks, {}, wide.graph), first)
+    case = _judged(wide, before, old, _of_named(wide, before), first)
     return replace(case, asked=asked, clashing=clashing, notes=tuple(_notes(request, wide)))
+
+
+def _of_named(request: Request, before: Ground) -> Iterator[Finding]:
+    """What is wrong with what the project names; what is missing beside it is nobody's word."""
+    stacks = [(site.target, site.stack) for site in named_alone(request, before).sites]
+    found = judge(stacks, {}, request.graph)
+    return (finding for finding in found if finding.code != MissingLibrary.code)
 
 
 def _explained(found: Sequence[Clash], seen: Ground) -> frozenset[str]:

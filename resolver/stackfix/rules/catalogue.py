@@ -26,6 +26,7 @@ from stackfix.rules.sf503_override import Override
 from stackfix.rules.sf504_superseded import Superseded
 from stackfix.rules.sf505_other_index import OtherIndex
 from stackfix.rules.sf506_clash import Clashing
+from stackfix.rules.sf507_older_lock import OlderLock
 
 __all__ = [
     "INTEGRITY_RULES",
@@ -68,6 +69,7 @@ INTEGRITY_RULES: tuple[IntegrityRule, ...] = (
     Override(),
     OtherIndex(),
     Clashing(),
+    OlderLock(),
 )
 """They judge a lock as it was written, not a stack: `stackfix check` asks them."""
 

@@ -150,3 +150,15 @@ def test_an_index_that_the_change_drops_from_the_project_is_its_fault(repository
     commit(repository, "named")
     project(repository, *packages)
     assert codes(against(repository, "HEAD")) == {("SF505", "triton")}
+
+
+def test_requirements_that_change_without_the_lock_are_the_change_s_fault(repository: Path) -> None:
+    asked = '[package.metadata]\nrequires-dist = [{ name = "torch" }]\n'
+    packages = (root("torch", more=asked), package("torch", "2.8.0"))
+    project(repository, *packages)
+    fits = commit(repository, "fits")
+    file = repository / "pyproject.toml"
+    file.write_text(file.read_text().replace('["torch"]', '["torch<3", "einops"]'))
+    assert codes(against(repository, fits)) == {("SF507", "torch"), ("SF507", "einops")}
+    later = commit(repository, "asks for more")
+    assert codes(against(repository, later)) == set()

@@ -200,6 +200,27 @@ def test_an_index_that_the_project_does_not_name(tmp_path: Path) -> None:
     assert "SF505" not in {code for code, _ in codes(checked(made))}
 
 
+ASKED = '[package.metadata]\nrequires-dist = [{{ name = "torch"{} }}]\n'
+
+
+def test_a_lock_older_than_its_pyproject(tmp_path: Path) -> None:
+    def made(recorded: str, pyproject: str = "") -> Path:
+        packages = (root("torch", more=ASKED.format(recorded)), package("torch", "2.8.0"))
+        return project(tmp_path, *packages, pyproject=pyproject)
+
+    assert "SF507" not in {code for code, _ in codes(checked(made("")))}
+    assert messages(made(', specifier = "==2.8.0"'), "SF507") == (
+        "pyproject.toml line 5 asks for torch, and the lock was made for torch==2.8.0"
+    )
+    (hit,) = (h for h in checked(made(', specifier = "<3"')).hits if h.code == "SF507")
+    assert (hit.severity, hit.fix) == ("error", "uv lock")
+    # What the stack has no part in is one warning, and told in short.
+    groups = "[dependency-groups]\ndev = ['a', 'b', 'c', 'd', 'e']\n"
+    (hit,) = (h for h in checked(made("", groups)).hits if h.code == "SF507")
+    assert hit.severity == "warning"
+    assert hit.message.endswith(" and 2 more")
+
+
 def test_an_index_never_shows_its_password(tmp_path: Path) -> None:
     made = project(
         tmp_path,

@@ -19,7 +19,7 @@ from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.uv import Uv
 from tests.registry.server import Index
 from tests.resolver.plan.mirrored import on_index, plan_on
-from tests.resolver.plan.planning import apply, moved, project_of
+from tests.resolver.plan.planning import apply, moved, project_of, run_uv
 
 H100 = "H100@570.133.20"
 BLACKWELL = "RTX 5090@570.133.07"
@@ -286,3 +286,69 @@ def test_a_move_from_what_is_asked_says_so(facts_index: Index, tmp_path: Path) -
     (move,) = plan_document(plan_on(facts_index, project, H100))["moves"]
     assert (move["asked"], move["from"], move["to"]) == (True, "9.8.0.87", "9.5.1.17")
     assert Move(package="torch", before=None, after="2.8.0", because="").asked is False
+
+
+def test_a_lock_older_than_the_requirements_tells_what_the_others_move_from(
+    facts_index: Index, tmp_path: Path
+) -> None:
+    project = project_of(tmp_path / "p", "torch==2.7.1")
+    run_uv(project, "lock")
+    ask(project, '"torch==2.7.1"', '"torch==2.7.1", "nvidia-cudnn-cu12==9.8.0.87"')
+    plan = plan_on(facts_index, project, BLACKWELL)
+    assert first(plan).package == "nvidia-cudnn-cu12"
+    assert plan.warnings[0] == (
+        "uv.lock is out of date: pyproject.toml line 5 asks for nvidia-cudnn-cu12==9.8.0.87, "
+        "which the lock was made without"
+    )
+    moves = {move.package: (move.before, move.after, move.asked) for move in plan.moves}
+    assert moves["torch"] == ("2.7.1", "2.8.0", True)
+    assert moves["nvidia-cudnn-cu12"] == ("9.8.0.87", "9.10.2.21", True)
+    assert moves["nvidia-nccl-cu12"] == ("2.26.2", "2.27.3", False)
+    assert holds(facts_index, project, plan, BLACKWELL)
+
+
+def test_a_lock_that_uv_can_bring_up_to_date_is_planned_from_there(
+    facts_index: Index, tmp_path: Path
+) -> None:
+    project = project_of(tmp_path / "p", "torch==2.6.0")
+    run_uv(project, "lock")
+    ask(project, "torch==2.6.0", "torch==2.7.1")
+    before = (project / "uv.lock").read_bytes()
+    plan = plan_on(facts_index, project, BLACKWELL)
+    assert (project / "uv.lock").read_bytes() == before
+    assert plan.warnings[0].startswith(
+        "uv.lock is out of date: pyproject.toml line 5 asks for torch==2.7.1, "
+        "and the lock was made for torch==2.6.0; planned from what `uv lock` makes of it"
+    )
+    (torch,) = (move for move in plan.moves if move.package == "torch")
+    assert (torch.before, torch.after, torch.asked) == ("2.7.1", "2.8.0", False)
+    assert holds(facts_index, project, plan, BLACKWELL)
+
+
+def test_a_lock_that_is_out_of_date_and_fine_is_said_to_be_so(
+    facts_index: Index, tmp_path: Path
+) -> None:
+    project = project_of(tmp_path / "p", "torch==2.7.1")
+    run_uv(project, "lock")
+    ask(project, "torch==2.7.1", "torch==2.8.0")
+    plan = plan_on(facts_index, project, BLACKWELL)
+    assert plan.status is Status.NOTHING_TO_DO
+    assert "uv.lock is out of date" in plan.warnings[0]
+
+
+def test_a_lock_that_cannot_be_brought_up_to_date_is_planned_as_it_is(
+    facts_index: Index, tmp_path: Path
+) -> None:
+    project = project_of(tmp_path / "p", "torch==2.8.0")
+    run_uv(project, "lock")
+    ask(project, '"torch==2.8.0"', '"torch==2.8.0", "nvidia-nccl-cu12 @ file:///gone.whl"')
+    plan = plan_on(facts_index, project, H100)
+    assert plan.status is Status.NOTHING_TO_DO
+    assert "planned with it as it is, since uv could not bring it up to date" in plan.warnings[0]
+
+
+def ask(project: Path, old: str, new: str) -> None:
+    """Let the project ask for something else, and leave its lock."""
+    file = project / "pyproject.toml"
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))

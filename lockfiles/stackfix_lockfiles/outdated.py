@@ -1,0 +1,306 @@
+"""Whether a lock still fits the project's files, as far as that is to be seen without uv.
+
+A lock records what each member asked for when it was made, in `package.metadata`, and the root's
+constraints and overrides in `manifest`. Where the files ask for something else today, `uv lock
+--check` fails and `uv sync` locks anew. uv rewrites markers and sources, so those are not compared:
+a difference that is named is one; that none is named proves nothing.
+
+Requirements are read here by a pattern of their own, since a gate asks this of every lock and
+`packaging` takes longer to load than all of that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.packages import LockedPackage, LockedRequirement, PackageMetadata
+from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.pyproject import Pyproject
+
+__all__ = ["Difference", "differences"]
+
+_REQUIREMENT = re.compile(
+    r"\s*(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[(?P<extras>[^\]]*)\])?\s*"
+    r"(?:(?P<url>@.*)|\(?(?P<clauses>[^;()@]*)\)?\s*(?:;.*)?)",
+    re.DOTALL,
+)
+_LONGEST = 10_000
+_EXTRA = re.compile(r"""extra\s*==\s*(?:'([^']*)'|"([^"]*)")""")
+_MINORS = tuple(f"3.{minor}.{patch}" for minor in range(7, 20) for patch in (0, 9))
+_DYNAMIC = {"dependencies": "", "optional-dependencies": "extra"}
+"""The scopes that only a build could tell."""
+
+Scope = str
+""" "" for the project's own dependencies, "extra cu128", "group dev", "constraint", "override"."""
+MEMBER = "member"
+"""Scope of a whole project that is new in the workspace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One package of which the project asks something else than its lock was made for."""
+
+    name: str
+    """Normalised; "python" for the range of Pythons."""
+    file: Path
+    """The pyproject.toml, relative to the root."""
+    line: int | None
+    """1-based; None where the requirement is gone."""
+    where: Scope
+    asked: str | None
+    """The requirement as it stands, without its marker; None: it is gone."""
+    recorded: str | None
+    """The same when the lock was made; None: it is new."""
+
+    def __str__(self) -> str:
+        place = f"{self.file} line {self.line}" if self.line else str(self.file)
+        if self.where == MEMBER:
+            return f"{self.file} is a member of the workspace that the lock was made without"
+        scope = f", {self.where}" if self.where else ""
+        if self.asked is None:
+            return f"{place}{scope} no longer asks for {self.recorded}"
+        if self.recorded is None:
+            return f"{place}{scope} asks for {self.asked}, which the lock was made without"
+        return f"{place}{scope} asks for {self.asked}, and the lock was made for {self.recorded}"
+
+
+def differences(project: Project, lock: Lock) -> tuple[Difference, ...]:
+    """Where the project's requirements are not those that the lock records.
+
+    Of an array that is not written as uv reads it nothing is claimed: uv says what is wrong there.
+
+    Raises:
+        InputError: what should be a table of a pyproject.toml is none.
+    """
+    found = [one for file in project.files for one in _of_member(file, lock)]
+    found += _of_python(project, lock)
+    manifest = lock.manifest
+    for scope, recorded in (
+        ("constraint", manifest.constraints),
+        ("override", manifest.overrides),
+    ):
+        keys = ("tool", "uv", f"{scope}-dependencies")
+        try:
+            asked = list(_array(project.main, keys, scope))
+        except _Unreadable:
+            continue
+        known = [_Entry.recorded(one, scope) for one in recorded]
+        found += _compared(asked, known, project.main)
+    return tuple(found)
+
+
+class _Unreadable(Exception):
+    """Something is no requirement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """A requirement in the form in which both sides are compared."""
+
+    name: str
+    scope: Scope
+    extras: frozenset[str]
+    clauses: frozenset[str]
+    """Of the specifier, without spaces."""
+    anywhere: bool
+    """Whether versions say nothing: it comes from git, a URL or a path."""
+    place: tuple[str | int, ...] = ()
+    """Where it stands in the file."""
+
+    @classmethod
+    def written(cls, text: object, scope: Scope, place: tuple[str | int, ...]) -> _Entry:
+        short = isinstance(text, str) and len(text) <= _LONGEST
+        found = _REQUIREMENT.fullmatch(str(text)) if short else None
+        if found is None:
+            raise _Unreadable
+        return cls(
+            name=_normal(found["name"]),
+            scope=scope,
+            extras=frozenset(_normal(e) for e in (found["extras"] or "").split(",") if e.strip()),
+            clauses=_clauses(found["clauses"] or ""),
+            anywhere=found["url"] is not None,
+            place=place,
+        )
+
+    @classmethod
+    def recorded(cls, recorded: LockedRequirement, scope: Scope) -> _Entry:
+        return cls(
+            name=recorded.name,
+            scope=scope,
+            extras=frozenset(_normal(extra) for extra in recorded.extras),
+            clauses=_clauses(recorded.specifier),
+            anywhere=recorded.source is not None,
+        )
+
+    def same(self, other: _Entry) -> bool:
+        """Whether both ask for the same, markers and sources aside."""
+        if self.extras != other.extras:
+            return False
+        if self.anywhere or other.anywhere or self.clauses == other.clauses:
+            return True
+        try:
+            return self._specifier() == other._specifier()  # "==1.0" and "==1.0.0" are the same
+        except InvalidSpecifier:
+            return True  # nothing is claimed of what cannot be read
+
+    def _specifier(self) -> SpecifierSet:
+        return SpecifierSet(",".join(self.clauses))
+
+    def __str__(self) -> str:
+        extras = f"[{','.join(sorted(self.extras))}]" if self.extras else ""
+        return f"{self.name}{extras}{','.join(sorted(self.clauses, key=_as_written))}"
+
+
+def _of_member(file: Pyproject, lock: Lock) -> Iterator[Difference]:
+    if file.name is None:
+        return
+    package = next((p for p in lock.named(file.name) if p.is_member), None)
+    if package is None:
+        if lock.members:
+            yield Difference(
+                name=file.name, file=file.path, line=None, where=MEMBER, asked="", recorded=None
+            )
+        return
+    recorded = package.metadata
+    if recorded is None:
+        if _edges(package):
+            return  # made by hand, or by a uv that did not record it
+        recorded = PackageMetadata()
+    try:
+        asked = list(_requirements(file))
+    except _Unreadable:
+        return
+    known = [_Entry.recorded(one, _recorded_scope(one)) for one in recorded.requires_dist]
+    for group, requirements in recorded.requires_dev.items():
+        known += [_Entry.recorded(one, f"group {group}") for one in requirements]
+    unseen = {scope for key, scope in _DYNAMIC.items() if key in file.dynamic}
+    # uv writes what "self[other]" stands for in its place, and only in extras.
+    mixed = {e.scope for e in asked if e.name == file.name and e.scope.startswith("extra ")}
+
+    def seen(entry: _Entry) -> bool:
+        kind = entry.scope.partition(" ")[0]
+        return kind not in unseen and entry.scope not in mixed
+
+    yield from _compared(filter(seen, asked), filter(seen, known), file)
+
+
+def _edges(package: LockedPackage) -> bool:
+    return bool(package.dependencies or package.optional_dependencies or package.dev_dependencies)
+
+
+def _of_python(project: Project, lock: Lock) -> Iterator[Difference]:
+    """The Pythons of all members, by minor version: uv spells a range in its own way."""
+    texts = [file.table("project").get("requires-python") for file in project.files]
+    stated = [text for text in texts if isinstance(text, str)]
+    if not stated or any("requires-python" in file.dynamic for file in project.files):
+        return
+    try:
+        asked = SpecifierSet(",".join(stated))
+    except InvalidSpecifier:
+        return
+    recorded = SpecifierSet(lock.requires_python)
+    if asked != recorded and _minors(asked) != _minors(recorded):
+        yield Difference(
+            name="python",
+            file=project.main.path,
+            line=project.main.line("project", "requires-python"),
+            where="",
+            asked=f"Python {','.join(stated)}",
+            recorded=f"Python {recorded}",
+        )
+
+
+def _minors(specifier: SpecifierSet) -> list[str]:
+    return [text for text in _MINORS if specifier.contains(text)]
+
+
+def _requirements(file: Pyproject) -> Iterator[_Entry]:
+    """All that a member asks for; what a group includes stands under its name too, as in locks."""
+    yield from _array(file, ("project", "dependencies"), "")
+    for extra in file.table("project", "optional-dependencies"):
+        place = ("project", "optional-dependencies", extra)
+        yield from _array(file, place, f"extra {_normal(extra)}")
+    groups: dict[str, list[_Entry]] = {}
+    includes: dict[str, set[str]] = {}
+    for group, items in file.table("dependency-groups").items():
+        name, keys = _normal(group), ("dependency-groups", group)
+        groups.setdefault(name, []).extend(_array(file, keys, f"group {name}"))
+        for item in items:
+            if isinstance(item, dict):
+                includes.setdefault(name, set()).add(_normal(str(item.get("include-group"))))
+    legacy = ("tool", "uv", "dev-dependencies")
+    groups.setdefault("dev", []).extend(_array(file, legacy, "group dev"))
+    for name in groups:
+        for other in _reached(name, includes):
+            yield from (replace(e, scope=f"group {name}") for e in groups.get(other, ()))
+
+
+def _reached(group: str, includes: Mapping[str, set[str]]) -> list[str]:
+    """A group and all that it includes."""
+    found = [group]
+    for one in found:
+        found += (other for other in sorted(includes.get(one, ())) if other not in found)
+    return found
+
+
+def _array(file: Pyproject, keys: tuple[str, ...], scope: Scope) -> Iterator[_Entry]:
+    items = file.table(*keys[:-1]).get(keys[-1], [])
+    if not isinstance(items, list):
+        raise _Unreadable
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            yield _Entry.written(item, scope, (*keys, index))
+
+
+def _compared(
+    asked: Iterable[_Entry], known: Iterable[_Entry], file: Pyproject
+) -> Iterator[Difference]:
+    """What one side has and the other has not: by package and scope, old and new beside."""
+    asked_by, known_by = _grouped(asked), _grouped(known)
+    for key in dict.fromkeys((*asked_by, *known_by)):
+        scope, name = key
+        new = [a for a in asked_by.get(key, ()) if not any(map(a.same, known_by.get(key, ())))]
+        old = [k for k in known_by.get(key, ()) if not any(map(k.same, asked_by.get(key, ())))]
+        if new or old:
+            yield Difference(
+                name=name,
+                file=file.path,
+                line=file.line(*new[0].place) if new else None,
+                where=scope,
+                asked=str(new[0]) if new else None,
+                recorded=str(old[0]) if old else None,
+            )
+
+
+def _grouped(entries: Iterable[_Entry]) -> Mapping[tuple[Scope, str], list[_Entry]]:
+    found: dict[tuple[Scope, str], list[_Entry]] = {}
+    for entry in entries:
+        found.setdefault((entry.scope, entry.name), []).append(entry)
+    return found
+
+
+def _recorded_scope(recorded: LockedRequirement) -> Scope:
+    """The extra that a recorded requirement belongs to, which is in its marker."""
+    found = _EXTRA.search(recorded.marker or "")
+    return f"extra {_normal(found[1] or found[2] or '')}" if found else ""
+
+
+def _clauses(specifier: str) -> frozenset[str]:
+    return frozenset("".join(clause.split()) for clause in specifier.split(",") if clause.strip())
+
+
+def _as_written(clause: str) -> tuple[bool, str]:
+    """Lower bounds first, as people write them."""
+    return (clause.startswith(("<", "!")), clause)
+
+
+@lru_cache(maxsize=4096)
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name.strip()).lower()
