@@ -58,8 +58,10 @@ def _run(stage: Stage, env: Mapping[str, str], base: Path) -> StageResult:
         empty = Path(folder) / "empty"  # what lies in the user's folder hides no package
         empty.mkdir()
         flag = () if stage.name == "code" else ("--json",)
-        # What a kernel generates goes with it, so that nothing older stands in for it.
-        caches = {
+        # What a kernel leaves behind goes with the folder, however it ends; and what it generates
+        # is its own, so that nothing older stands in for it.
+        own = {
+            "TMPDIR": folder,
             "TORCHINDUCTOR_CACHE_DIR": str(Path(folder) / "inductor"),
             "TRITON_CACHE_DIR": str(Path(folder) / "triton"),
             "JAX_ENABLE_COMPILATION_CACHE": "false",
@@ -68,7 +70,7 @@ def _run(stage: Stage, env: Mapping[str, str], base: Path) -> StageResult:
             ran = run_limited(
                 (*stage.command, *flag, str(file)),
                 cwd=empty,
-                env={**dict(stage.env), **env, **caches},
+                env={**dict(stage.env), **env, **own},
                 limits=stage.limits,
             )
         except OSError as error:

@@ -1,4 +1,4 @@
-"""A small stack on an index with a project that locks it; an environment with the real frameworks."""
+"""A small stack on an index, a project that locks it, and an environment of real frameworks."""
 
 from __future__ import annotations
 

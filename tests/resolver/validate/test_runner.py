@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
-from stackfix.validate.runner import allowed_memory, stage_environment
+from stackfix.validate.process import Limits
+from stackfix.validate.runner import allowed_memory, run_stages, stage_environment
+from stackfix.validate.stages import Stage
+from tests.resolver.making import graph
 
 GIB = 1 << 30
 
@@ -71,3 +76,21 @@ def test_a_scratch_environment_is_spared_other_packages() -> None:
     assert not user.keys() & env.keys()
     assert env["PYTHONNOUSERSITE"] == "1"
     assert stage_environment(user, scratch=False)["PYTHONPATH"] == "/other"
+
+
+def test_what_a_killed_stage_has_written_goes_with_it(tmp_path: Path) -> None:
+    """Checkpoints, generated code, the ranks' meeting place."""
+    code = (
+        "import os, tempfile\n"
+        f"open({str(tmp_path / 'place')!r}, 'w').write(tempfile.mkdtemp())\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    stage = Stage(
+        name="conv",
+        title="killed",
+        command=(sys.executable, "-c", code),
+        limits=Limits(seconds=30, memory=GIB),
+    )
+    (result,) = run_stages([stage], env=dict(os.environ), graph=graph())
+    assert result.reason.startswith("crashed with SIGKILL")
+    assert not Path((tmp_path / "place").read_text()).exists()

@@ -39,6 +39,8 @@ QUICK = (4, 1 << 20)
 _PERIOD = 251
 _GRACE = 15.0
 """Seconds that the other ranks get to end, once one has failed."""
+_PATIENCE = 1.25
+"""How many times the limit of one collective all ranks may be silent."""
 
 
 def main() -> int:
@@ -78,7 +80,7 @@ def start(tell: Telling, options: argparse.Namespace) -> None:
             for rank in range(ranks)
         ]
         try:
-            codes = wait(children)
+            codes = wait(children, files, options.timeout)
         finally:
             for child in children:
                 child.kill()
@@ -95,16 +97,28 @@ def start(tell: Telling, options: argparse.Namespace) -> None:
                 tell.outcome(f"rank {rank} ends", "failed", f"its process ended with code {code}")
 
 
-def wait(children: list[subprocess.Popen[bytes]]) -> list[int | None]:
-    """The exit codes; once one rank has failed, the others get a few seconds more."""
+def wait(
+    children: list[subprocess.Popen[bytes]], files: list[str], timeout: float
+) -> list[int | None]:
+    """The exit codes; None for those that will not end.
+
+    Once one rank has failed, the others get a few seconds more. Once none has told anything for
+    longer than a collective may take, they hang: torch ends a collective that hangs, and not a
+    communicator that hangs while it is made.
+    """
     deadline = None
+    told, since = -1, time.monotonic()
     while True:
         codes = [child.poll() for child in children]
         if None not in codes:
             return list(codes)
+        now = time.monotonic()
         if deadline is None and any(codes):
-            deadline = time.monotonic() + _GRACE
-        if deadline is not None and time.monotonic() > deadline:
+            deadline = now + _GRACE
+        size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
+        if size != told:
+            told, since = size, now
+        if (deadline is not None and now > deadline) or now - since > _PATIENCE * timeout:
             return list(codes)
         time.sleep(0.05)
 

@@ -30,9 +30,9 @@ def load_torch(tell: Telling, device: str, *, use: bool = True) -> Any:
             if not cards(torch):
                 torch.zeros(1, device="cuda")  # raises with the reason why there is none
                 raise Wrong("torch counts no card")
-            for place, _ in places(torch, device) if use else ():
-                torch.zeros(1, device=place).cpu()
             if use:
+                for place, _ in places(torch, device):
+                    torch.zeros(1, device=place).cpu()
                 tell.fact("card", ", ".join(name for name, _ in kinds(torch)))
         return torch
     return None
@@ -58,18 +58,19 @@ def kinds(torch: Any) -> dict[tuple[str, tuple[int, int]], int]:
     return found
 
 
-def places(torch: Any, device: str) -> list[tuple[str, str]]:
+def places(torch: Any, device: str) -> Iterator[tuple[str, str]]:
     """One device of each kind that is visible, and what to add to the names of its checks.
 
-    Cards that are alike run the same code. Where they differ, each kind has its own.
+    Cards that are alike run the same code. Where they differ, each kind has its own. The one that
+    is given is torch's current one: what torch decides by a card, it decides by that.
     """
     if device == "cpu":
-        return [("cpu", "")]
+        yield "cpu", ""
+        return
     found = kinds(torch)
-    return [
-        (f"cuda:{number}", f", {name}" if len(found) > 1 else "")
-        for (name, _), number in found.items()
-    ]
+    for (name, _), number in found.items():
+        torch.cuda.set_device(number)
+        yield f"cuda:{number}", f", {name}" if len(found) > 1 else ""
 
 
 @contextlib.contextmanager

@@ -28,6 +28,9 @@ backends = SimpleNamespace(
 )
 
 
+_current = [0]
+
+
 def _capability(place):
     """ "8.0,7.5" makes each card another."""
     given = os.environ.get("FAKE_CAPABILITIES", "9.0").split(",")
@@ -36,7 +39,9 @@ def _capability(place):
 
 
 def _select_conv_backend(x, w, bias, stride, padding, dilation, transposed, output_padding, groups):
-    """FAKE_ROUTE "bfloat16=Slow2d" sends those past cuDNN."""
+    """FAKE_ROUTE "bfloat16=Slow2d" sends those past cuDNN; older cards' bfloat16 always goes."""
+    if x.dtype == "bfloat16" and _capability(f"current:{_current[-1]}") < (8, 0):
+        return "_ConvBackend.Slow2d"
     kind, _, backend = os.environ.get("FAKE_ROUTE", "").partition("=")
     return f"_ConvBackend.{backend if x.dtype == kind or kind == 'all' else 'Cudnn'}"
 
@@ -51,7 +56,7 @@ cuda = SimpleNamespace(
     synchronize=lambda: None,
     empty_cache=lambda: None,
     device_count=lambda: 16,  # NVML's: also what CUDA does not show
-    set_device=lambda number: None,
+    set_device=_current.append,
     mem_get_info=lambda: (int(os.environ.get("FAKE_FREE", 1 << 40)), 1 << 40),
 )
 
