@@ -97,6 +97,7 @@ def _registered(host: Host) -> bool:
 
 
 def _memory(host: Host) -> Iterator[Trouble]:
+    waiting = []
     for card in host.cards:
         name, repairs = _named([card]), card.repairs
         if repairs is not None and repairs.failed:
@@ -112,11 +113,13 @@ def _memory(host: Host) -> Iterator[Trouble]:
                 action="reset the card or restart the machine; replace the card if it repeats",
             )
         elif repairs is not None and repairs.pending:
-            yield Trouble(
-                severity=FactSeverity.WARNING,
-                text=f"{name} waits to take bad memory {repairs.unit} out of use",
-                action="reset the card: nvidia-smi -r, with nothing running on it",
-            )
+            waiting.append(card)
+    if waiting:
+        yield Trouble(
+            severity=FactSeverity.WARNING,
+            text=f"bad memory of {_named(waiting)} is in use until the next reset",
+            action="reset with nothing running there: nvidia-smi -r",
+        )
 
 
 def _links(host: Host) -> Iterator[Trouble]:

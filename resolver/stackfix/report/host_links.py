@@ -25,8 +25,10 @@ def links(host: Host) -> Iterator[RenderableType]:
     words = {link.words for link in host.links}
     if not host.cards or words <= {"?"}:
         return
+    refused = any(word.endswith("!") for word in words)
+    legend = "  (!: without direct access)" if refused else ""
     if len(words) == 1:
-        yield plain(f"between the cards {words.pop()}", style="dim")
+        yield plain(f"between the cards {words.pop()}{legend}", style="dim")
         return
     indices = sorted({index for link in host.links for index in (link.one, link.other)})
     known = {(link.one, link.other): link.words for link in host.links}
@@ -39,6 +41,8 @@ def links(host: Host) -> Iterator[RenderableType]:
         cells = ["-" if one == other else _cell(known, one, other) for other in shown]
         table.add_row(plain(f"  {one}", style="dim"), *(plain(cell) for cell in cells))
     yield table
+    if legend:
+        yield plain(legend, style="dim")
     if len(indices) > _MOST:
         yield plain(f"  and {len(indices) - _MOST} cards more", style="dim")
 

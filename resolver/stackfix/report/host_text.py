@@ -88,7 +88,8 @@ def _remark(card: Card) -> str:
         remarks.append(count(card.ecc_corrected, "corrected memory error"))
     if card.repairs and (card.repairs.corrected or card.repairs.uncorrected):
         number = card.repairs.corrected + card.repairs.uncorrected
-        remarks.append(f"{number:,} memory {card.repairs.unit} out of use")
+        unit = card.repairs.unit.removesuffix("s")
+        remarks.append(f"{count(number, f'memory {unit}')} out of use")
     return ", ".join(remarks)
 
 

@@ -233,11 +233,16 @@ def _matches(request: Request, python: EnvironmentPython, locked: Mapping[str, s
         if request.graph.packages.get(name) is not None
     )
     bad = [check for check in checks if check.outcome is Outcome.FAILED]
+    outcome, reason = Outcome.PASSED, ""
+    if bad:
+        outcome, reason = Outcome.FAILED, f"{bad[0].name}: {bad[0].detail}"
+    elif not checks:
+        outcome, reason = Outcome.SKIPPED, "no GPU package of the lock is installed"
     return StageResult(
         name="lock",
         title="installed versions against the lock",
-        outcome=Outcome.FAILED if bad else Outcome.PASSED,
-        reason=f"{bad[0].name}: {bad[0].detail}" if bad else "",
+        outcome=outcome,
+        reason=reason,
         checks=checks,
     )
 

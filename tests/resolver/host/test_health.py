@@ -107,7 +107,7 @@ def test_what_the_driver_finds_wrong_with_a_fabric_is_told() -> None:
         (
             {"repairs": Repairs(unit=Unit.ROWS, corrected=0, uncorrected=1, pending=True)},
             "warning",
-            "waits to take bad memory rows out of use",
+            "is in use until the next reset",
         ),
         (
             {"repairs": Repairs(unit=Unit.ROWS, corrected=0, uncorrected=9, failed=True)},
@@ -121,8 +121,15 @@ def test_memory(more: dict[str, object], severity: str | None, words: str) -> No
     found = told(machine(card(**more)))
     assert len(found) == (severity is not None)
     if severity is not None:
-        assert found[0].startswith(f"{severity}: card 0")
+        assert found[0].startswith(f"{severity}: ")
+        assert "card 0" in found[0]
         assert words in found[0]
+
+
+def test_cards_that_wait_for_the_same_are_named_together() -> None:
+    pending = Repairs(unit=Unit.ROWS, corrected=1, uncorrected=0, pending=True)
+    host = machine(card(repairs=pending), card(1), card(2, repairs=pending))
+    assert told(host) == ["warning: bad memory of cards 0, 2 is in use until the next reset"]
 
 
 def test_a_card_with_fewer_links_up_than_its_like_is_named() -> None:

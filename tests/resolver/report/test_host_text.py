@@ -31,7 +31,7 @@ def test_cards_driver_and_surroundings_are_shown() -> None:
 def test_memory_errors_stand_beside_their_card() -> None:
     text = shown(HOST)
     assert "32 GiB 2 uncorrected memory errors, 7 corrected" in text
-    assert "1 memory rows out of use" in text
+    assert "1 memory row out of use" in text
     assert "uncorrected" not in shown(replace(HOST, cards=HOST.cards[1:]))
 
 
@@ -54,7 +54,8 @@ def test_links_that_differ_are_a_table_as_nvidia_smi_draws_it() -> None:
         Link(one=1, other=2),
     )
     text = shown(replace(HOST, cards=cards, links=links))
-    assert "0 1 2 0 - NV4 SYS! 1 NV4 - ? 2 SYS! ? -" in text
+    assert "0 1 2 0 - NV4 SYS! 1 NV4 - ? 2 SYS! ? - (!: without direct access)" in text
+    assert "without direct access" not in shown(HOST)
 
 
 def test_links_of_which_nothing_is_known_are_not_shown() -> None:

@@ -222,6 +222,18 @@ def test_an_existing_environment_is_compared_with_the_lock(
     )
 
 
+def test_an_environment_without_the_locks_stack_matches_nothing(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "uv.lock").write_text(
+        (project / "uv.lock").read_text().replace('name = "leftpad"', 'name = "packaging"')
+    )
+    arguments = ("--project", str(project), "--python", sys.executable, "--quick")
+    document = report(capsys, *arguments)
+    assert outcomes(document)["lock"] == "skipped"
+    assert stage(document, "lock")["reason"] == "no GPU package of the lock is installed"
+
+
 def test_an_environment_needs_no_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
