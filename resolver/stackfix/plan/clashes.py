@@ -314,13 +314,10 @@ def _joint(limits: Iterable[DeclaredRequirement]) -> dict[str, SpecifierSet]:
 
 
 def _evidence(world: World, candidate: Candidate) -> Iterator[Evidence]:
-    """The metadata that says what a candidate asks for."""
+    """What says what a candidate asks for: its metadata, or where nobody read that, documents."""
     if candidate.release is None:
         return
-    seen: set[str] = set()
-    for site in world.sites:
-        wheel = candidate.release.wheel(site.platform)
-        for evidence in wheel.evidence if wheel else ():
-            if evidence.kind is EvidenceKind.METADATA and evidence.source not in seen:
-                seen.add(evidence.source)
-                yield evidence
+    wheels = (candidate.release.wheel(site.platform) for site in world.sites)
+    known = list(dict.fromkeys(e for wheel in wheels if wheel for e in wheel.evidence))
+    read = [evidence for evidence in known if evidence.kind is EvidenceKind.METADATA]
+    yield from {evidence.source: evidence for evidence in read or known[-1:]}.values()
