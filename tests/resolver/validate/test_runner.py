@@ -91,6 +91,6 @@ def test_what_a_killed_stage_has_written_goes_with_it(tmp_path: Path) -> None:
         command=(sys.executable, "-c", code),
         limits=Limits(seconds=30, memory=GIB),
     )
-    (result,) = run_stages([stage], env=dict(os.environ), graph=graph())
+    (result,) = run_stages([stage], env=dict(os.environ), graph=graph(), folder=tmp_path)
     assert result.reason.startswith("crashed with SIGKILL")
     assert not Path((tmp_path / "place").read_text()).exists()
