@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from stackfix.host.host import Card, Host, Iommu
 from stackfix.host.kernel_log import XidReport
 from stackfix.host.link import Access
+from stackfix.report.wording import count
 from stackfix_knowledge.severity import FactSeverity
 from stackfix_knowledge.signatures import signature_table
 from stackfix_knowledge.xids import XidKind, xid_of
 
-__all__ = ["Trouble", "fabric_trouble", "hardware_xids", "troubles", "xid_in_words"]
+__all__ = ["Trouble", "fabric_trouble", "hardware_xids", "remarks", "troubles", "xid_in_words"]
 
 _NOT_READY = "driver_802_not_ready"
 """The family of faults that a fabric which is not set up leads to."""
@@ -37,6 +38,12 @@ def troubles(host: Host) -> tuple[Trouble, ...]:
     return tuple(sorted(found, key=lambda one: one.severity is not FactSeverity.ERROR))
 
 
+def remarks(host: Host) -> tuple[str, ...]:
+    """For who plans or proves pins: what the host could not tell, and what no pins help against."""
+    errors = (one for one in troubles(host) if one.severity is FactSeverity.ERROR)
+    return (*host.notes, *(one.text for one in errors))
+
+
 def fabric_trouble(host: Host) -> Trouble | None:
     """What keeps the cards' fabric from being used: CUDA does not start then."""
     return next((one for one in _fabric(host) if one.severity is FactSeverity.ERROR), None)
@@ -58,8 +65,6 @@ def hardware_xids(host: Host) -> tuple[tuple[XidReport, str], ...]:
 
 def _fabric(host: Host) -> Iterator[Trouble]:
     waiting = [card for card in host.cards if card.fabric and not card.fabric.ready]
-    family = signature_table().family(_NOT_READY)
-    action = " ".join(remedy.text for remedy in family.remedies)
     if waiting:
         fabric = waiting[0].fabric
         assert fabric is not None
@@ -68,14 +73,14 @@ def _fabric(host: Host) -> Iterator[Trouble]:
         yield Trouble(
             severity=FactSeverity.ERROR,
             text=f"the fabric of {_named(waiting)} {state}{manager}: CUDA fails with error 802",
-            action=action,
+            action=_start_it(),
         )
     elif _switched(host) and host.system.fabric_manager is False and not _registered(host):
         yield Trouble(
             severity=FactSeverity.ERROR,
             text="the cards hang on NVSwitches and the Fabric Manager does not run: CUDA fails"
             " with error 802",
-            action=action,
+            action=_start_it(),
         )
     for card in host.cards:
         if card.fabric and card.fabric.troubles:
@@ -84,6 +89,11 @@ def _fabric(host: Host) -> Iterator[Trouble]:
                 text=f"the fabric of {_named([card])}: {', '.join(card.fabric.troubles)}",
                 action="look at the Fabric Manager's log: journalctl -u nvidia-fabricmanager",
             )
+
+
+def _start_it() -> str:
+    family = signature_table().family(_NOT_READY)
+    return " ".join(remedy.text for remedy in family.remedies)
 
 
 def _switched(host: Host) -> bool:
@@ -109,7 +119,7 @@ def _memory(host: Host) -> Iterator[Trouble]:
         elif card.ecc_errors:
             yield Trouble(
                 severity=FactSeverity.ERROR,
-                text=f"{name} met {card.ecc_errors:,} memory errors that it could not correct",
+                text=f"{name} could not correct {count(card.ecc_errors, 'memory error')}",
                 action="reset the card or restart the machine; replace the card if it repeats",
             )
         elif repairs is not None and repairs.pending:

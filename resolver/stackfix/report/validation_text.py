@@ -37,6 +37,8 @@ def _parts(validation: Validation) -> Iterator[RenderableType]:
     yield _rows(validation)
     for stage in validation.failed:
         yield from _fault(stage)
+    for note in validation.notes:
+        yield assemble(("! ", "yellow"), note)
     yield from _end(validation)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stackfix.host.document import read_host
+from stackfix.host.health import remarks
 from stackfix.host.host import Host
 from stackfix.targets.declared import declared_targets
 from stackfix.targets.errors import NoTarget
@@ -36,7 +37,7 @@ class Selected:
     """At least one."""
     origin: Origin
     notes: tuple[str, ...] = ()
-    """What the hosts could not find out about themselves."""
+    """What the hosts could not find out about themselves, and what is wrong with them."""
 
 
 def select_targets(
@@ -74,7 +75,7 @@ def select_targets(
                 + ': name one with --target "RTX 5090:4@570.133.07", or with --host FILE from'
                 " `stackfix host --format json` on the machine that has it"
             )
-        selected = Selected(targets=tuple(found), origin=Origin.MACHINE, notes=host.notes)
+        selected = Selected(targets=tuple(found), origin=Origin.MACHINE, notes=remarks(host))
     return replace(selected, targets=_on(platforms, merge(selected.targets)))
 
 
@@ -92,4 +93,4 @@ def _nothing(words: str, host: Host) -> str:
 
 
 def _notes(hosts: Sequence[Host]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(note for host in hosts for note in host.notes))
+    return tuple(dict.fromkeys(note for host in hosts for note in remarks(host)))

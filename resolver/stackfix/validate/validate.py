@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from stackfix.host.health import remarks
 from stackfix.host.host import Host
 from stackfix.plan.ignored import Ignored
 from stackfix.targets.target import Target
@@ -188,7 +189,7 @@ def _validation(
         quick=request.quick,
         installed=installed,
         stages=tuple(rows),
-        notes=request.host.notes,
+        notes=remarks(request.host),
     )
 
 

@@ -15,7 +15,7 @@ from stackfix.cli.main import main
 from stackfix.host.document import to_document
 from stackfix.host.host import Host
 from stackfix.report.json import schema
-from tests.resolver.host.stub import A100, RTX_5090, stub_env
+from tests.resolver.host.stub import A100, H100, RTX_5090, stub_env
 from tests.resolver.host.test_document import HOST
 
 
@@ -40,6 +40,25 @@ def test_json_keeps_to_its_schema(nvml_stub: Path) -> None:
     document = json.loads(host(stub_env(nvml_stub, RTX_5090()), "--format", "json").stdout)
     jsonschema.validate(document, schema("host-1"), cls=jsonschema.Draft202012Validator)
     assert document["cards"][0]["capability"] == "12.0"
+
+
+FABRIC = {"STUB_FABRIC": "1 0 0", "STUB_NVLINKS": "0-s:18,1-s:18", "STUB_ROUTES": "0-1=40"}
+
+
+def test_a_fabric_that_is_not_set_up_is_said_with_what_helps(nvml_stub: Path) -> None:
+    text = host(stub_env(nvml_stub, H100(1), H100(2), **FABRIC)).stdout
+    assert "between the cards NV18" in text
+    assert "✗ the fabric of cards 0, 1 is not started" in text
+    assert "CUDA fails with error 802\n  Install the Fabric Manager" in text
+
+
+def test_json_has_the_same_as_troubles(nvml_stub: Path) -> None:
+    env = stub_env(nvml_stub, H100(1), H100(2), **FABRIC)
+    document = json.loads(host(env, "--format", "json").stdout)
+    jsonschema.validate(document, schema("host-1"), cls=jsonschema.Draft202012Validator)
+    (trouble,) = (one for one in document["troubles"] if one["severity"] == "error")
+    assert "fabric of cards 0, 1" in trouble["text"]
+    assert document["links"][0]["nvlinks"] == 18
 
 
 def test_a_machine_without_a_card_is_no_error(tmp_path: Path) -> None:

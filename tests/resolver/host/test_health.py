@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from stackfix.host.fabric import Fabric, FabricState, NvLinks
-from stackfix.host.health import fabric_trouble, troubles
+from stackfix.host.health import fabric_trouble, remarks, troubles
 from stackfix.host.host import Card, Host, Iommu, Source, System
 from stackfix.host.kernel_log import KernelLog, XidReport
 from stackfix.host.link import Access, Link
@@ -102,7 +102,7 @@ def test_what_the_driver_finds_wrong_with_a_fabric_is_told() -> None:
 @pytest.mark.parametrize(
     ("more", "severity", "words"),
     [
-        ({"ecc_errors": 3}, "error", "met 3 memory errors that it could not correct"),
+        ({"ecc_errors": 3}, "error", "could not correct 3 memory errors"),
         ({"ecc_errors": 0, "ecc_corrected": 900}, None, ""),
         (
             {"repairs": Repairs(unit=Unit.ROWS, corrected=0, uncorrected=1, pending=True)},
@@ -193,3 +193,11 @@ def test_a_switchs_number_is_not_a_cards() -> None:
 def test_errors_come_first() -> None:
     host = machine(card(ecc_errors=1), iommu=Iommu.TRANSLATED)
     assert [one.severity for one in troubles(host)] == [FactSeverity.ERROR, FactSeverity.WARNING]
+
+
+def test_a_plan_is_told_what_no_pins_help_against() -> None:
+    host = machine(card(ecc_errors=1), iommu=Iommu.TRANSLATED)
+    assert remarks(replace(host, notes=("a note",))) == (
+        "a note",
+        "card 0 could not correct 1 memory error",
+    )

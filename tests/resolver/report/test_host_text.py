@@ -37,7 +37,7 @@ def test_memory_errors_stand_beside_their_card() -> None:
 
 def test_what_is_wrong_stands_with_what_to_do() -> None:
     text = shown(HOST)
-    assert "✗ card 0 met 2 memory errors that it could not correct" in text
+    assert "✗ card 0 could not correct 2 memory errors" in text
     assert "reset the card or restart the machine" in text
 
 

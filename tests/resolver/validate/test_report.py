@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -64,6 +65,11 @@ def text(found: Validation) -> str:
 
 
 PASSED = stage("conv", Outcome.PASSED, "", Check(name="2-D", outcome=Outcome.PASSED))
+
+
+def test_what_is_wrong_with_the_machine_stands_before_the_verdict() -> None:
+    found = replace(validation(stage("conv", Outcome.PASSED)), notes=("the fabric is not started",))
+    assert "! the fabric is not started\n" in text(found)
 
 
 def test_all_passed_on_a_card_says_so_and_nothing_else() -> None:
