@@ -35,13 +35,16 @@ def told(clash: Clash, *, rivals: bool) -> Finding:
     )
 
 
-def refused(package: str, reason: str) -> Finding:
-    """SF506 where no fact tells which wheel it is: in uv's words."""
+def refused(package: str, asked: str, reason: str) -> Finding:
+    """SF506 where no fact tells which wheel it is: in uv's words.
+
+    `asked` is the version or range of the package that the project asks for.
+    """
     return Finding(
         code=Clashing.code,
         severity=Severity.ERROR,
         package=package,
-        version="",
+        version=asked,
         message=f"uv cannot lock the project: {_quoted(reason)}",
     )
 

@@ -119,7 +119,8 @@ def _clashing(request: Request, refusal: Unsolvable) -> Case:
         name: one for clash, one in zip(found, first, strict=True) for name in clash.packages
     }
     if unexplained := relaxed.names - {clash.set_aside for clash in found}:
-        words = refused(_named(unexplained, refusal.reason), refusal.reason)
+        name = _named(unexplained, refusal.reason)
+        words = refused(name, asked[name].text if name in asked else "", refusal.reason)
         first.append(words)
         clashing = {**dict.fromkeys(unexplained, words), **clashing}
     old = request.project.read_lock() if request.project.lock_path.exists() else None

@@ -45,7 +45,7 @@ class SavedPlan:
     base: Mapping[Path, str | None]
     """sha256 that each file must still have; None: it must not exist."""
     moves: tuple[tuple[str, str | None, str | None], ...]
-    """Package, from, to."""
+    """Package, from ("asked 2.7.1" where that was never locked), to."""
     diff: str
     download: int
     """Bytes."""
@@ -164,7 +164,7 @@ def _moves(file: Path, document: Mapping[str, Any]) -> Iterator[tuple[str, str |
     moves = document.get("moves")
     if not isinstance(moves, list) or not all(isinstance(move, dict) for move in moves):
         raise InputError(file, "expected a list of moves", place="moves")
-    rows = [(str(move.get("package")), move.get("from"), move.get("to")) for move in moves]
+    rows = [(str(move.get("package")), _from(move), move.get("to")) for move in moves]
     arrived = {package: after for package, _, after in rows}
     for row, move in zip(rows, moves, strict=True):
         variant = move.get("variant")
@@ -175,3 +175,9 @@ def _moves(file: Path, document: Mapping[str, Any]) -> Iterator[tuple[str, str |
         told = exchanged_words(*row, names, arrived)
         if told is not None:
             yield told
+
+
+def _from(move: Mapping[str, Any]) -> str | None:
+    """Where a move starts; what was asked for, and never locked, is told as that."""
+    before = move.get("from")
+    return f"asked {before}" if before and move.get("asked") is True else before

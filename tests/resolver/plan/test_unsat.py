@@ -5,13 +5,18 @@ The rows U… of stacks.toml say where such projects end; here is how they get t
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from stackfix.cli.main import main
-from stackfix.plan.plan import Move, Plan, Status
+from stackfix.plan.plan import Plan, Status
 from stackfix.plan.start import Unlockable
+from stackfix.report.json import plan_document
+from stackfix.report.plan_text import show_plan
+from stackfix.report.saved import load_plan, save_plan
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
 from stackfix_knowledge.evidence import EvidenceKind
@@ -148,6 +153,7 @@ def test_a_version_that_no_index_has_is_told_in_uv_s_words(
     assert first(plan).message.startswith(
         "uv cannot lock the project: Because there is no version of torch==2.7.9"
     )
+    assert first(plan).version == "2.7.9"
     assert moved(plan) == {"torch": "2.7.1"}
 
 
@@ -282,12 +288,32 @@ def test_nothing_of_the_project_is_written(facts_index: Index, tmp_path: Path) -
 
 
 def test_a_move_from_what_is_asked_says_so(facts_index: Index, tmp_path: Path) -> None:
-    from stackfix.report.json import plan_document
-
     project = project_of(tmp_path / "p", "torch==2.7.1", "nvidia-cudnn-cu12==9.8.0.87")
-    (move,) = plan_document(plan_on(facts_index, project, H100))["moves"]
+    plan = plan_on(facts_index, project, H100)
+    (move,) = plan_document(plan)["moves"]
     assert (move["asked"], move["from"], move["to"]) == (True, "9.8.0.87", "9.5.1.17")
-    assert Move(package="torch", before=None, after="2.8.0", because="").asked is False
+    save_plan(plan, tmp_path / "plan")
+    saved = load_plan(tmp_path / "plan")
+    assert saved.moves == (("nvidia-cudnn-cu12", "asked 9.8.0.87", "9.5.1.17"),)
+    console = Console(width=100, no_color=True, file=StringIO())
+    show_plan(console, plan)
+    assert "nvidia-cudnn-cu12  asked 9.8.0.87  →  9.5.1.17" in console.file.getvalue()
+
+
+def test_a_requirement_of_a_member_clashes_with_one_of_the_root(
+    facts_index: Index, tmp_path: Path
+) -> None:
+    members = '[tool.uv.workspace]\nmembers = ["arm"]\n'
+    project = project_of(tmp_path / "p", "torch==2.7.1", extra=members)
+    project_of(project / "arm", "nvidia-cudnn-cu12==9.8.0.87")
+    file = project / "arm/pyproject.toml"
+    file.write_text(file.read_text().replace('"made"', '"arm"'))
+    plan = plan_on(facts_index, project, H100, all_extras=True)
+    assert first(plan).message == (
+        "arm/pyproject.toml line 5 asks for nvidia-cudnn-cu12==9.8.0.87, "
+        "but torch 2.7.1 (pyproject.toml line 5) requires nvidia-cudnn-cu12==9.5.1.17"
+    )
+    assert [str(edit.file) for edit in plan.edits] == ["arm/pyproject.toml"]
 
 
 def test_a_lock_older_than_the_requirements_tells_what_the_others_move_from(
