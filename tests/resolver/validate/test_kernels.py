@@ -16,6 +16,7 @@ from stackfix.validate.process import Limits
 from stackfix.validate.python import KERNELS
 from stackfix.validate.result import Outcome, StageResult
 from tests.resolver.validate.kernels import FAKES, run_kernel
+from tests.resolver.validate.libraries import build_part, needs_compiler
 
 ALL = ("conv", "attention", "nccl", "compiled", "jax_conv", "jax_collectives")
 WRONG = [
@@ -253,13 +254,20 @@ def test_each_kind_of_device_of_jax_is_proven(tmp_path: Path) -> None:
     assert "2-D 3×3 float16 forward, L4" in outcomes(result, Outcome.PASSED)
 
 
-def test_convolutions_of_jax_without_a_part_of_cudnn_are_not_proven_for_it(tmp_path: Path) -> None:
-    result = run_kernel("jax_conv", tmp_path, "--quick")
-    assert outcomes(result, Outcome.SKIPPED) == {
-        "they ran through cuDNN": (
-            "none of cuDNN's parts is loaded: jax computed them with its own code"
-        )
-    }
+@needs_compiler
+@pytest.mark.parametrize(
+    ("part", "proven"),
+    [("libcudnn_graph.so.9", False), ("libcudnn_engines_precompiled.so.9", True)],
+)
+def test_convolutions_of_jax_are_cudnns_where_it_has_loaded_what_computes(
+    part: str, proven: bool, tmp_path: Path
+) -> None:
+    """Its version alone loads the main library and libcudnn_graph."""
+    library = build_part(tmp_path / "lib" / part)
+    result = run_kernel("jax_conv", tmp_path, "--quick", env={"LD_PRELOAD": str(library)})
+    assert result.outcome is Outcome.PASSED, result.reason
+    found = Outcome.PASSED if proven else Outcome.SKIPPED
+    assert "they ran through cuDNN" in outcomes(result, found)
 
 
 @pytest.mark.parametrize(

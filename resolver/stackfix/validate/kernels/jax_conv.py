@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stackfix.validate.kernels.cuda_libraries import (
-        LIBRARIES,
         default_sites,
         installed,
         mapped,
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from stackfix.validate.kernels.numerics import CONVOLUTION
     from stackfix.validate.kernels.telling import NotPossible, Telling, arguments, telling
 else:
-    from cuda_libraries import LIBRARIES, default_sites, installed, mapped, stem_of
+    from cuda_libraries import default_sites, installed, mapped, stem_of
     from jax_device import compare, kinds, load_jax
     from libraries import examine
     from numerics import CONVOLUTION
@@ -31,6 +30,8 @@ SHAPES = (
     ("3-D 3×3×3", (2, 16, 8, 16, 16), (32, 16, 3, 3, 3)),
 )
 TYPES = ("float32", "float16", "bfloat16")
+_COMPUTING = ("libcudnn_cnn", "libcudnn_engines", "libcudnn_heuristic")
+"""cuDNN 8 has the first of them, cuDNN 9 all."""
 PARTS = ("forward", "input gradient", "weight gradient")
 
 
@@ -87,10 +88,13 @@ def convolve(jax: Any, device: Any, arrays: list[Any], part: str) -> Any:
 
 
 def require_cudnn(loaded: list[str]) -> None:
-    """jax loads cuDNN's main library in any case; cuDNN loads its parts once it computes."""
-    stems = (stem_of(os.path.basename(path)) or "" for path in loaded)
-    if not any(stem.startswith(f"{LIBRARIES['cudnn']}_") for stem in stems):
-        raise NotPossible("none of cuDNN's parts is loaded: jax computed them with its own code")
+    """Of cuDNN, jax's asking for its version loads the main library and one part.
+
+    The parts that compute are loaded by cuDNN itself with the first computation.
+    """
+    stems = [stem_of(os.path.basename(path)) or "" for path in loaded]
+    if not any(stem.startswith(_COMPUTING) for stem in stems):
+        raise NotPossible("no part of cuDNN that computes is loaded: jax used code of its own")
 
 
 if __name__ == "__main__":
