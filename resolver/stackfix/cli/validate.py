@@ -16,6 +16,7 @@ from stackfix.cli.failures import FINDINGS
 from stackfix.cli.options import card_options, format_option, project_options, selection_options
 
 if TYPE_CHECKING:
+    from stackfix.validate.order import Order
     from stackfix.validate.result import Validation
     from stackfix.validate.validate import Request
     from stackfix_knowledge.graph import Graph
@@ -129,15 +130,20 @@ def _request_for(
     project: Project, files: Mapping[Path, bytes], options: dict[str, Any], tell: Tell
 ) -> Request:
     from stackfix.cli.asking import graph_of
-    from stackfix.validate.install import Order
-    from stackfix_lockfiles.lock import Lock
 
     graph = graph_of(project)
+    order = _order(project, files, options)
+    return _request(options, graph, project, tell, order=order)
+
+
+def _order(project: Project, files: Mapping[Path, bytes], options: dict[str, Any]) -> Order:
+    from stackfix.validate.order import Order
+    from stackfix_lockfiles.lock import Lock
+
     new = files.get(Path("uv.lock"))
-    lock = project.read_lock() if new is None else Lock.parse(new)
-    order = Order(
+    return Order(
         project=project,
-        lock=lock,
+        lock=project.read_lock() if new is None else Lock.parse(new),
         files=files,
         extras=options["extras"],
         groups=options["groups"],
@@ -145,7 +151,6 @@ def _request_for(
         everything=options.get("everything", False),
         offline=options["offline"],
     )
-    return _request(options, graph, project, tell, order=order)
 
 
 def _request_for_python(options: dict[str, Any], tell: Tell) -> Request:
@@ -165,8 +170,10 @@ def _request_for_python(options: dict[str, Any], tell: Tell) -> Request:
         if named is not click.core.ParameterSource.DEFAULT:
             raise
         project = None
-    lock = project.read_lock() if project and project.lock_path.exists() else None
-    return _request(options, graph_of(project), project, tell, python=options["python"], lock=lock)
+    locked = project is not None and project.lock_path.exists()
+    order = _order(project, {}, options) if project and locked else None
+    graph = graph_of(project)
+    return _request(options, graph, project, tell, python=options["python"], order=order)
 
 
 def _request(

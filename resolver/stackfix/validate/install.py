@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -10,44 +9,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackfix.host.system import platform_name
 from stackfix.validate.closure import Closure, closure
 from stackfix.validate.errors import CannotInstall
 from stackfix.validate.folders import VENV
+from stackfix.validate.order import Order, selected
 from stackfix.validate.python import EnvironmentPython, ask_python, find_python
 from stackfix.validate.room import cached_by, require_room
 from stackfix.validate.sources import copy_sources
 from stackfix_knowledge.graph import Graph
-from stackfix_lockfiles.environment import environment
-from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.packages import SourceKind
-from stackfix_lockfiles.platforms import Platform
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.scratch import scratch
 from stackfix_lockfiles.scratch.known import STAND_IN
 from stackfix_lockfiles.uv import Finished, TimedOut, Uv
 
-__all__ = ["Order", "Prepared", "install", "name_of", "prepare"]
+__all__ = ["Prepared", "install", "prepare"]
 
 _TIMEOUT = 3600.0
 """Seconds for uv: a stack of ten gigabytes over a slow line."""
 _LEAKS = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What is to be installed."""
-
-    project: Project
-    lock: Lock
-    files: Mapping[Path, bytes]
-    """A plan's new files, by path below the project's root; empty for the project as it is."""
-    extras: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    all_extras: bool = False
-    everything: bool = False
-    """Also what the stack does not need; builds what has no wheel."""
-    offline: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +43,6 @@ class Prepared:
     closure: Closure
     cached: frozenset[str]
     """Packages that uv's cache holds already: nothing of them is fetched."""
-
-
-def name_of(order: Order) -> str:
-    """The name of a kept folder: the same for the same lock and choice."""
-    choice = (order.lock.digest, order.extras, order.groups, order.all_extras, order.everything)
-    text = repr((str(order.project.root), *choice))
-    return f"kept-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def prepare(order: Order, folder: Path, graph: Graph) -> Prepared:
@@ -88,20 +61,7 @@ def prepare(order: Order, folder: Path, graph: Graph) -> Prepared:
         if made.returncode:
             raise CannotInstall(f"no environment: {_last(made)}", made.stderr)
     python = ask_python(find_python(venv), env=env)
-    try:
-        platform = Platform.parse(platform_name())
-    except ValueError:
-        raise CannotInstall(f"no lock can be installed on {platform_name()}") from None
-    walked = environment(
-        order.lock,
-        platform=platform,
-        python=python.version,
-        extras=order.extras,
-        groups=_groups(order),
-        all_extras=order.all_extras,
-        default_groups=order.project.default_groups,
-    )
-    chosen = closure(walked, graph, everything=order.everything)
+    chosen = closure(selected(order, python.version), graph, everything=order.everything)
     if order.everything:
         env |= _copy_for_build(order, sources)
     prepared = Prepared(
@@ -206,13 +166,6 @@ def _local_folders(order: Order) -> list[Path]:
         if package.source.kind in (SourceKind.DIRECTORY, SourceKind.EDITABLE)
         and not package.source.value.startswith(("/", "file:"))
     ]
-
-
-def _groups(order: Order) -> tuple[str, ...] | None:
-    default = order.project.default_groups
-    if not order.groups or default == "all":
-        return None
-    return (*default, *order.groups)
 
 
 def _required(project: Project) -> str | None:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,9 @@ from stackfix.plan.ignored import Ignored
 from stackfix.targets.target import Target
 from stackfix.validate.errors import CannotInstall, DiskShort
 from stackfix.validate.folders import VENV, claimed, default_base, sweep
-from stackfix.validate.install import Order, install, name_of, prepare
+from stackfix.validate.install import install, prepare
+from stackfix.validate.matching import compared, locked_versions, matched
+from stackfix.validate.order import Order, name_of
 from stackfix.validate.python import EnvironmentPython, ask_python, find_python
 from stackfix.validate.result import Check, Installed, Outcome, StageResult, Validation
 from stackfix.validate.room import told
@@ -24,7 +26,6 @@ from stackfix.validate.runner import STAGE, allowed_memory, run_stages, stage_en
 from stackfix.validate.stages import Ground, stages
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.errors import InputError
-from stackfix_lockfiles.lock import Lock
 
 __all__ = ["Request", "validate"]
 
@@ -45,11 +46,9 @@ class Request:
     ignored: tuple[Ignored, ...] = ()
     """Findings that the project accepts."""
     order: Order | None = None
-    """What to install; None with `python`."""
+    """What to install, or what `python` is compared with; None: nothing."""
     python: Path | None = None
     """An existing environment: an interpreter, or a folder with one."""
-    lock: Lock | None = None
-    """What `python` is compared with; None: nothing."""
     quick: bool = False
     keep: bool = False
     """Keep the scratch environment."""
@@ -108,7 +107,7 @@ def _install(request: Request, order: Order, folder: Path) -> tuple[EnvironmentP
         request.tell(line)
     python = install(prepared, order, progress=request.progress)
     checks = [
-        _compared(package.name, package.version, python)
+        compared(package.name, package.version, python)
         for package in prepared.closure.packages
         if request.graph.packages.get(package.name) is not None
     ]
@@ -136,10 +135,9 @@ def _prove(
     kept: Path | None,
 ) -> Validation:
     scratch = request.python is None
-    lock = request.order.lock if request.order else request.lock
-    locked = _locked(lock, python) if lock else {}
-    if request.python is not None and locked:
-        rows.append(_matches(request, python, locked))
+    locked = locked_versions(request.order, python) if request.order else {}
+    if request.python is not None and request.order is not None:
+        rows.append(matched(locked, python, request.graph))
     cards = tuple(card.name for card in request.host.visible)
     ground = Ground(
         python=python,
@@ -180,10 +178,9 @@ def _validation(
     request: Request, installed: Installed | None, rows: list[StageResult]
 ) -> Validation:
     order = request.order
-    lock = order.lock if order else request.lock
     return Validation(
         project=order.project.name or order.project.root.name if order else None,
-        lock=lock.digest if lock else None,
+        lock=order.lock.digest if order else None,
         targets=request.targets,
         cards=tuple(card.name for card in request.host.visible),
         quick=request.quick,
@@ -203,48 +200,6 @@ def _row(
         reason=reason,
         checks=tuple(checks or ()),
         log=log,
-    )
-
-
-def _compared(name: str, wanted: str | None, python: EnvironmentPython) -> Check:
-    found = python.packages.get(name)
-    if found is None:
-        return Check(name=name, outcome=Outcome.FAILED, detail="it is not installed")
-    if wanted is not None and found.version != wanted:
-        detail = f"{found.version} is installed, the lock has {wanted}"
-        return Check(name=name, outcome=Outcome.FAILED, detail=detail)
-    return Check(name=name, outcome=Outcome.PASSED, detail=found.version)
-
-
-def _locked(lock: Lock, python: EnvironmentPython) -> Mapping[str, str]:
-    """The version that the lock has of each installed package; without those with several."""
-    versions = {}
-    for name in python.packages:
-        found = {package.version for package in lock.named(name)}
-        if len(found) == 1 and (version := found.pop()) is not None:
-            versions[name] = version
-    return versions
-
-
-def _matches(request: Request, python: EnvironmentPython, locked: Mapping[str, str]) -> StageResult:
-    """An existing environment beside the lock it should hold."""
-    checks = tuple(
-        _compared(name, version, python)
-        for name, version in sorted(locked.items())
-        if request.graph.packages.get(name) is not None
-    )
-    bad = [check for check in checks if check.outcome is Outcome.FAILED]
-    outcome, reason = Outcome.PASSED, ""
-    if bad:
-        outcome, reason = Outcome.FAILED, f"{bad[0].name}: {bad[0].detail}"
-    elif not checks:
-        outcome, reason = Outcome.SKIPPED, "no GPU package of the lock is installed"
-    return StageResult(
-        name="lock",
-        title="installed versions against the lock",
-        outcome=outcome,
-        reason=reason,
-        checks=checks,
     )
 
 

@@ -222,16 +222,25 @@ def test_an_existing_environment_is_compared_with_the_lock(
     )
 
 
-def test_an_environment_without_the_locks_stack_matches_nothing(
+def test_an_environment_that_lacks_the_locks_stack_fails(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (project / "uv.lock").write_text(
-        (project / "uv.lock").read_text().replace('name = "leftpad"', 'name = "packaging"')
+    arguments = ("--project", str(project), "--python", sys.executable, "--quick")
+    document = report(capsys, *arguments, code=1)
+    assert document["project"] == "small"
+    assert stage(document, "lock")["reason"] == (
+        "nvidia-cudnn-cu12: it is not installed, the lock has 9.5.1.17, and 2 more"
     )
+
+
+def test_a_lock_without_a_stack_is_compared_with_nothing(
+    small: SmallStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = make_project(tmp_path / "plain", PYPROJECT.replace('"torch==2.7.1", ', ""))
     arguments = ("--project", str(project), "--python", sys.executable, "--quick")
     document = report(capsys, *arguments)
-    assert outcomes(document)["lock"] == "skipped"
-    assert stage(document, "lock")["reason"] == "no GPU package of the lock is installed"
+    assert stage(document, "lock")["outcome"] == "skipped"
+    assert stage(document, "lock")["reason"] == "the lock has no GPU package"
 
 
 def test_an_environment_needs_no_project(
@@ -261,6 +270,7 @@ def test_an_environment_is_proven_where_the_cache_cannot_be_written(
         (("--python", sys.executable, "--keep"), "--keep is about a scratch environment"),
         (("--plan", "none"), "none/plan.json: expected a readable file"),
         (("--extra", "none"), "none"),
+        (("--python", sys.executable, "--extra", "none"), "none"),
     ],
 )
 def test_bad_input_is_one_line(
