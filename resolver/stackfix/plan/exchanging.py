@@ -8,7 +8,7 @@ rewritten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from packaging.requirements import Requirement
@@ -26,8 +26,10 @@ from stackfix_knowledge.packages import Role
 from stackfix_knowledge.variants import Variant, VariantGroup
 from stackfix_lockfiles import edits as editing
 from stackfix_lockfiles.edits import Edit
+from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.requirement import DeclaredRequirement
+from stackfix_lockfiles.sources import DeclaredSource
 
 __all__ = ["Worlds", "as_exchanged", "concerns", "everywhere", "worlds"]
 
@@ -188,7 +190,7 @@ def as_exchanged(project: Project, world: World, where: Scope) -> tuple[Project,
             edits.append(edit)
             declared = replace(declared, raw=edit.new, requirement=Requirement(edit.new))
         requirements.append(declared)
-    edits += _sources(project, exchange)
+    edits += _sources(project, exchange, {declared.name for declared in requirements})
     return project.declaring(tuple(requirements)), tuple(edits)
 
 
@@ -235,12 +237,19 @@ def _keys(declared: DeclaredRequirement) -> Iterator[str]:
     return (demand.key for demand in Demand.of(declared.requirement, ""))
 
 
-def _sources(project: Project, exchange: Exchange) -> Iterator[Edit]:
-    """For a package under another name: the index that the old name was taken from."""
+def _sources(project: Project, exchange: Exchange, left: Container[str]) -> Iterator[Edit]:
+    """For a package under another name: the index that the old name was taken from.
+
+    The old name's source goes away, unless the project still asks for it (it is in `left`), or
+    unless the file is laid out so that it can't: what nothing names does no harm.
+    """
     for source in project.sources:
         new = exchange.swaps.get(source.package)
         if new is None or source.kind != "index":
             continue
+        why = f"{new} takes the place of {source.package}"
+        if source.package not in left:
+            yield from _removed(project, source, why)
         yield editing.add_source(
             project,
             new.package,
@@ -249,5 +258,14 @@ def _sources(project: Project, exchange: Exchange) -> Iterator[Edit]:
             extra=source.extra,
             group=source.group,
             file=source.file,
-            why=f"{new} takes the place of {source.package}",
+            why=why,
         )
+
+
+def _removed(project: Project, source: DeclaredSource, why: str) -> Iterator[Edit]:
+    try:
+        edit = editing.remove_source(project, source, why=why)
+        editing.apply_edits(project, [edit])
+    except InputError:
+        return
+    yield edit

@@ -215,21 +215,28 @@ def test_a_required_variant_that_cannot_run_is_no_plan(facts_index: Index, tmp_p
     assert any("with jax[cuda13] for jax[cuda12]: " in o.reason for o in plan.obstacles)
 
 
+SOURCE = {
+    "a key": ('nvidia-cudnn-cu12 = { index = "own" }\n', ""),
+    "a section of its own": ("", '[tool.uv.sources.nvidia-cudnn-cu12]\nindex = "own"\n'),
+}
+
+
+@pytest.mark.parametrize("layout", list(SOURCE))
 def test_the_index_of_the_old_name_is_that_of_the_new_one(
-    facts_index: Index, tmp_path: Path
+    facts_index: Index, tmp_path: Path, layout: str
 ) -> None:
-    sources = on_index("cu132", "torch") + (
-        f'[[tool.uv.index]]\nname = "own"\nurl = "{facts_index.url}"\nexplicit = true\n'
-        '[tool.uv.sources.nvidia-cudnn-cu12]\nindex = "own"\n'
-    )
-    project = locked(
-        facts_index, tmp_path / "p", "torch==2.12.1", "nvidia-cudnn-cu12", extra=sources
-    )
+    key, section = SOURCE[layout]
+    head, _, rest = on_index("cu132", "torch").partition("[[")
+    own = f'[[tool.uv.index]]\nname = "own"\nurl = "{facts_index.url}"\nexplicit = true\n'
+    extra = f"{head}{key}[[{rest}{own}{section}"
+    project = locked(facts_index, tmp_path / "p", "torch==2.12.1", "nvidia-cudnn-cu12", extra=extra)
     plan = plan_on(facts_index, project, NEW)
     assert plan.status is Status.PLANNED
     document = files(plan)["pyproject.toml"]
     assert document["project"]["dependencies"] == ["torch==2.12.1", "nvidia-cudnn-cu13"]
-    assert document["tool"]["uv"]["sources"]["nvidia-cudnn-cu13"] == {"index": "own"}
+    sources = document["tool"]["uv"]["sources"]
+    assert sources["nvidia-cudnn-cu13"] == {"index": "own"}
+    assert ("nvidia-cudnn-cu12" in sources) is (layout != "a key")
 
 
 def test_why_a_variant_gives_way(facts_index: Index, tmp_path: Path) -> None:
