@@ -66,9 +66,23 @@ def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
         asked += f", while {name} stays at {world.locked[name]} ({world.held[name]})"
     if faults:
         return Conflict(reason=f"{asked}, but {sorted(faults)[0]}", about=name)
+    hopeless = _hopeless(demands[0].key, joint, domain)
+    if hopeless is not None:
+        return Conflict(reason=hopeless, about=name)
     if len(limiting) < 2:
         return Conflict(reason=f"{asked}, and no known release of {name} fits", about=name)
     return Conflict(reason=f"{asked}: they exclude each other", about=name)
+
+
+def _hopeless(key: str, admitted: SpecifierSet, domain: Domain) -> str | None:
+    """What the preferred of the admitted versions asks for and can't have."""
+    reasons = (
+        domain.hopeless(key, choice.version, choice.release)
+        for choice in domain.choices(key.partition("[")[0])
+        if admitted.contains(choice.version, prereleases=True)
+        and domain.offers(key, choice.release)
+    )
+    return next((reason for reason in reasons if reason is not None), None)
 
 
 def _excluding(demands: list[Demand]) -> list[Demand]:

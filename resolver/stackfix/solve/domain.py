@@ -17,6 +17,7 @@ from stackfix.rules.judge import errors, judge_piece
 from stackfix.rules.sf109_unmeasured import is_unknown
 from stackfix.solve.builds import cuda_majors
 from stackfix.solve.cost import Cost, cost
+from stackfix.solve.hopeless import Hopeless
 from stackfix.solve.world import Demand, World
 from stackfix_knowledge.couplings import Collision, Coupling, Relation
 from stackfix_knowledge.indexes import IndexTable
@@ -53,6 +54,7 @@ class Domain:
         self._faults: dict[tuple[str, Version], list[Finding]] = (
             {} if beside is None else beside._faults
         )
+        self._hopeless = Hopeless(world, self)
 
     @property
     def world(self) -> World:
@@ -74,6 +76,10 @@ class Domain:
             versions = [choice.version for choice in self.choices(name)]
             found = self._admitted[key] = frozenset(specifier.filter(versions, prereleases=True))
         return found
+
+    def hopeless(self, key: str, version: Version, release: Release | None) -> str | None:
+        """Why a version is in no solution, whatever stands beside it; None: it may be."""
+        return self._hopeless.reason(key, version, release)
 
     def costs(self, name: str) -> dict[Version, Cost]:
         """The cost of every version that was looked at, refused ones included."""

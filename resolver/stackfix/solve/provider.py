@@ -148,6 +148,7 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
             if (name, choice.version) not in self._refused
             and all(choice.version in versions for versions in admitted)
             and self._domain.offers(identifier, choice.release)
+            and self._domain.hopeless(identifier, choice.version, choice.release) is None
         ]
         if not found and (pinned := self._domain.unrecorded(name, asked)) is not None:
             return [Candidate(identifier, pinned)]

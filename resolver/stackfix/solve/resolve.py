@@ -80,7 +80,7 @@ def combine(
         StackProvider(world, domain, refused), BaseReporter()
     )
     try:
-        result = resolver.resolve([*world.roots, *pins], max_rounds=ROUNDS)
+        result = resolver.resolve([*pins, *world.roots], max_rounds=ROUNDS)
     except ResolutionImpossible as impossible:
         return explain(tuple(impossible.causes), world, domain)
     except ResolutionTooDeep:

@@ -1,0 +1,75 @@
+"""Versions that can be part of no solution, whatever stands beside them.
+
+A version is hopeless when one thing that it asks for can't be had: no choice of that package meets
+the demand, or each that does is hopeless itself. The solver would find the same by trying
+everything else first, and for a package with a hundred versions that is minutes: every torch with
+every flashinfer with every library below it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from packaging.version import Version
+
+from stackfix.solve.world import Demand, World
+from stackfix_knowledge.release import Release
+
+if TYPE_CHECKING:
+    from stackfix.solve.domain import Domain
+
+__all__ = ["Hopeless"]
+
+
+class Hopeless:
+    """Answers for one world, worked out when first asked for."""
+
+    def __init__(self, world: World, domain: Domain) -> None:
+        self._world = world
+        self._domain = domain
+        self._known: dict[tuple[str, Version], str | None] = {}
+
+    def reason(self, key: str, version: Version, release: Release | None) -> str | None:
+        """Why a version (with the extra that `key` names) is in no solution; None: it may be."""
+        place = (key, version)
+        if place in self._known:
+            return self._known[place]
+        self._known[place] = None  # in a circle, each is taken to be possible
+        found = None
+        for demand in self._domain.demands(key, version, release):
+            if demand.owner is None and self._world.is_stack(demand.name):
+                found = self._unmet(demand)
+                if found is not None:
+                    break
+        self._known[place] = found
+        return found
+
+    def _unmet(self, demand: Demand) -> str | None:
+        """Why a demand can't be met by any choice; None: it can, as far as this tells."""
+        world, domain, name = self._world, self._domain, demand.name
+        asked = [world.overrides.get(name, demand.specifier)]
+        if name in world.required:
+            asked.append(world.required[name])
+        admitted = [domain.admitted(name, specifier) for specifier in asked]
+        inner = None
+        found = False
+        for choice in domain.choices(name):
+            if not all(choice.version in versions for versions in admitted):
+                continue
+            if not domain.offers(demand.key, choice.release):
+                continue
+            found = True
+            inner = self.reason(demand.key, choice.version, choice.release)
+            if inner is None:
+                return None
+        if found:
+            return inner
+        if domain.unrecorded(name, asked) is not None:
+            return None
+        faults = [
+            reason
+            for version, reason in domain.refused(name).items()
+            if all(specifier.contains(version, prereleases=True) for specifier in asked)
+        ]
+        said = f"{demand.origin} needs {demand}"
+        return f"{said}, but {faults[0]}" if faults else f"{said}, and no known release of it fits"
