@@ -22,9 +22,10 @@ from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import interpreter
 from stackfix_lockfiles.relock.forks import forget_forks, in_the_way
 from stackfix_lockfiles.relock.keyring import with_keyring
-from stackfix_lockfiles.relock.reach import host_of, out_of_reach
+from stackfix_lockfiles.relock.reach import answers, host_of, out_of_reach
 from stackfix_lockfiles.relock.refusals import (
     IndexUnreachable,
+    NotCached,
     RelockRefused,
     Unsolvable,
     refusal,
@@ -35,7 +36,15 @@ from stackfix_lockfiles.scratch import Known, Scratch, scratch
 from stackfix_lockfiles.scratch.known import known
 from stackfix_lockfiles.uv import Finished, TimedOut, Uv
 
-__all__ = ["IndexUnreachable", "RelockRefused", "Relocked", "Unsolvable", "relock"]
+__all__ = [
+    "IndexUnreachable",
+    "NotCached",
+    "RelockRefused",
+    "Relocked",
+    "Unsolvable",
+    "answers",
+    "relock",
+]
 
 TIMEOUT = 900.0
 """Seconds uv gets for one lock."""

@@ -1,4 +1,4 @@
-"""Which git and URL sources uv could read: already in its cache, or their host answers.
+"""Which git and URL sources uv could read, and which hosts answer at all.
 
 uv itself tries a dead host several times, with pauses. A look that costs little comes first.
 """
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.scratch import Known
 
-__all__ = ["host_of", "out_of_reach"]
+__all__ = ["answers", "host_of", "out_of_reach"]
 
 _PATIENCE = 2.0
 """Seconds to wait for a host to take a connection."""
@@ -41,6 +41,20 @@ def out_of_reach(entries: Iterable[Known], *, cache: Path | None, offline: bool)
                 if not answers:
                     unreadable.update(names)
     return unreadable
+
+
+def answers(url: str) -> bool:
+    """Whether the host of a URL, or the proxy to it, takes a connection."""
+    from urllib.request import getproxies, proxy_bypass
+
+    address, scheme = host_of(url), urlsplit(url).scheme
+    if address is None:
+        return True
+    proxies = getproxies()
+    proxy = proxies.get(scheme) or proxies.get("all")
+    if proxy and not proxy_bypass(address[0]):
+        address = host_of(proxy if "://" in proxy else f"http://{proxy}")
+    return address is None or _answers(address)
 
 
 def host_of(source: str) -> tuple[str, int] | None:

@@ -8,6 +8,7 @@ from stackfix_lockfiles.errors import printable, without_credentials
 
 __all__ = [
     "IndexUnreachable",
+    "NotCached",
     "RelockRefused",
     "Unsolvable",
     "reason_of",
@@ -52,6 +53,10 @@ class Unsolvable(RelockRefused):
     """uv read all it asked for, and no versions meet every requirement."""
 
 
+class NotCached(RelockRefused):
+    """Offline, and uv's cache lacks something."""
+
+
 class IndexUnreachable(Exception):
     """An index did not answer, or not with pages of packages."""
 
@@ -66,7 +71,7 @@ def refusal(stderr: str, *, offline: bool = False) -> RelockRefused | IndexUnrea
     """The error that uv's output amounts to."""
     if offline and _OFFLINE.search(stderr):
         said = reason_of(stderr)
-        return RelockRefused(f"offline, and uv's cache does not have all it needs\n{said}", stderr)
+        return NotCached(f"offline, and uv's cache does not have all it needs\n{said}", stderr)
     if url := unreachable_url(stderr):
         return IndexUnreachable(url, _last_cause(stderr))
     if (found := _BUILD.search(stderr)) and _DEAD_BUILD.search(stderr):

@@ -23,7 +23,7 @@ from stackfix.stack import Piece
 from stackfix_knowledge.indexes import IndexTable
 from stackfix_lockfiles.edits import Edit, apply_edits
 from stackfix_lockfiles.lock import Lock, SourceKind
-from stackfix_lockfiles.relock import Relocked, RelockRefused, relock
+from stackfix_lockfiles.relock import NotCached, Relocked, RelockRefused, relock
 
 __all__ = ["Attempt", "Rejected", "attempt", "repaired"]
 
@@ -51,6 +51,8 @@ class Rejected:
     chosen: Mapping[str, Version]
     """The frameworks' versions."""
     reason: str
+    uncached: bool = False
+    """Whether uv only lacked something in its cache, offline."""
 
 
 def attempt(case: Case, found: Found) -> Attempt | Rejected:
@@ -72,7 +74,8 @@ def attempt(case: Case, found: Found) -> Attempt | Rejected:
     try:
         relocked = _relocked(case, files, _pins(case, solution.versions), where)
     except RelockRefused as refusal:
-        return Rejected(chosen=found.chosen, reason=refusal.reason)
+        uncached = isinstance(refusal, NotCached)
+        return Rejected(chosen=found.chosen, reason=refusal.reason, uncached=uncached)
     lock = Lock.parse(relocked.lock, name="the new uv.lock")
     after = ground(lock, request)
     remaining = case.kept(after.findings(request.graph))

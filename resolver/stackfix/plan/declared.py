@@ -90,13 +90,15 @@ def world(
     within their major only.
     """
     asked = _split(request, ground)
+    kept = _overrides(request, stack_too=overrides)
     return World(
         graph=request.graph,
         sites=ground.sites,
         locked=locked_versions(ground),
         roots=tuple(dict.fromkeys((*asked.roots, *demands))),
         declared=asked.outside,
-        overrides=_overrides(request, stack_too=overrides),
+        overrides=kept,
+        set_aside=len(_overrides(request, stack_too=True)) - len(kept),
         held=_held(request, ground),
         python=lowest_python(ground.lock.requires_python),
         required=_required(request, ground),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from stackfix.targets.target import Target
+from stackfix_knowledge.indexes import IndexTable
 
-__all__ = ["smallest_split", "uv_sketch"]
+__all__ = ["Asked", "smallest_split", "uv_sketch"]
 
 Thing = TypeVar("Thing")
 
@@ -62,18 +64,49 @@ def _greedy(
     return tuple(tuple(group) for group in groups)
 
 
-def uv_sketch(groups: Sequence[Sequence[Target]], pins: Sequence[Sequence[str]]) -> str:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one group of targets would ask for."""
+
+    requirements: tuple[str, ...]
+    homes: Mapping[str, str]
+    """The packages that come from one of PyTorch's indexes, with its name."""
+
+
+def uv_sketch(
+    groups: Sequence[Sequence[Target]], stacks: Sequence[Asked], table: IndexTable
+) -> str:
     """How uv expresses several stacks in one project: an extra for each, declared as conflicting.
 
-    `pins` holds the requirements of each group's frameworks.
+    A package that a stack takes from one of PyTorch's indexes has a source for that extra.
     """
-    names = [_extra_name(group, number) for number, group in enumerate(groups, 1)]
+    names = _distinct([_extra_name(group, number) for number, group in enumerate(groups, 1)])
     lines = ["[project.optional-dependencies]"]
-    for name, asked in zip(names, pins, strict=True):
-        requirements = ", ".join(f'"{text}"' for text in asked)
+    sources: dict[str, list[str]] = {}
+    for name, stack in zip(names, stacks, strict=True):
+        requirements = ", ".join(f'"{text}"' for text in stack.requirements)
         lines.append(f"{name} = [{requirements}]")
+        for package, home in stack.homes.items():
+            source = f'{{ index = "pytorch-{home}", extra = "{name}" }}'
+            sources.setdefault(package, []).append(source)
     alternatives = ", ".join(f'{{ extra = "{name}" }}' for name in names)
-    return "\n".join([*lines, "", "[tool.uv]", f"conflicts = [[{alternatives}]]"])
+    lines += ["", "[tool.uv]", f"conflicts = [[{alternatives}]]"]
+    if sources:
+        lines += ["", "[tool.uv.sources]"]
+        lines += (f"{package} = [{', '.join(each)}]" for package, each in sources.items())
+    for home in sorted({home for stack in stacks for home in stack.homes.values()}):
+        url = table.url(home)
+        lines += ["", "[[tool.uv.index]]", f'name = "pytorch-{home}"', f'url = "{url}"']
+        lines.append("explicit = true")
+    return "\n".join(lines)
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names, numbered where two are alike: cards of one kind may have other drivers."""
+    return [
+        name if names.count(name) == 1 else f"{name}-{names[:at].count(name) + 1}"
+        for at, name in enumerate(names)
+    ]
 
 
 def _extra_name(group: Sequence[Target], number: int) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stackfix.plan.request import Request
-from stackfix.solve.world import Homes
+from stackfix.plan.request import Request, Strategy
+from stackfix.solve.world import HERE, Homes
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.indexes import IndexTable
 from stackfix_lockfiles.edits import remove_index
@@ -18,7 +18,9 @@ __all__ = ["homes", "in_the_way"]
 
 
 def homes(request: Request, lock: Lock) -> Homes:
-    """All homes that the project can be edited to take PyTorch's packages from."""
+    """The homes that the project can be edited to take PyTorch's packages from, if it may."""
+    if request.strategy == Strategy.SAME_INDEX:
+        return HERE
     table = request.graph.indexes
     named = {table.name_of(index.url) for index in request.project.source_indexes}
     reason = next(_barriers(request, lock), None)

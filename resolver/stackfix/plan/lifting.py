@@ -5,34 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix.plan.case import Case
 from stackfix.plan.declared import world
-from stackfix.plan.exchanging import worlds
-from stackfix.plan.fleet import smallest_split, uv_sketch
-from stackfix.rules.finding import Finding
+from stackfix.plan.fleet import Asked, smallest_split, uv_sketch
+from stackfix.plan.scenes import scenes
+from stackfix.plan.specifier import bound_below
 from stackfix.rules.judge import errors
 from stackfix.solve.domain import Domain
-from stackfix.solve.joint import Joint
-from stackfix.solve.search import Found, Search
-from stackfix.solve.world import Demand, Site
+from stackfix.solve.search import Found
+from stackfix.solve.upgrade import relapse
+from stackfix.solve.world import Demand, Homes, Site, World
 from stackfix.targets.target import Target
 from stackfix_knowledge.driver import DriverVersion
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.packages import Role
 
 __all__ = ["lifts", "raised"]
 
 CUDA_MAJORS = (11, 12, 13)
+ROUNDS = 16
+"""Bounds set one after another for one stack before it is given up."""
 
 
-def lifts(case: Case, demands: Sequence[Demand]) -> tuple[str, ...]:
+def lifts(case: Case, demands: Sequence[Demand], homes: Homes) -> tuple[str, ...]:
     """Ways out, each tried in the solver before it is named."""
-    if case.clashing and _solved(case, case.before.sites, demands) is not None:
+    if case.clashing and _solved(case, case.before.sites, demands, homes) is not None:
         return ()  # what is left is uv's refusal, and no driver changes that
-    found = list(_by_driver(case, demands))
+    found = list(_by_driver(case, demands, homes))
     if len(case.before.sites) > 1:
-        found += _by_split(case, demands)
+        found += _by_split(case, demands, homes)
     return tuple(found)
 
 
@@ -52,7 +57,7 @@ def raised(target: Target, graph: Graph) -> Iterator[DriverVersion]:
             yield advised.value
 
 
-def _by_driver(case: Case, demands: Sequence[Demand]) -> Iterator[str]:
+def _by_driver(case: Case, demands: Sequence[Demand], homes: Homes) -> Iterator[str]:
     """The lowest driver, for each kind of card that is held back by its own, that opens a plan."""
     graph = case.request.graph
     for target in dict.fromkeys(site.target for site in case.before.sites):
@@ -61,13 +66,13 @@ def _by_driver(case: Case, demands: Sequence[Demand]) -> Iterator[str]:
             yield f"the {target.short}: a driver of branch {last.value}, the last that supports it"
         for driver in dict.fromkeys(raised(target, graph)):
             sites = _with(case.before.sites, target, replace(target, driver=driver))
-            outcome = _solved(case, sites, demands)
+            outcome = _solved(case, sites, demands, homes)
             if outcome is not None:
                 yield f"driver {driver} or newer for the {target.short}: then {outcome.words}"
                 break
 
 
-def _by_split(case: Case, demands: Sequence[Demand]) -> Iterator[str]:
+def _by_split(case: Case, demands: Sequence[Demand], homes: Homes) -> Iterator[str]:
     """What each card alone would need, and the fewest locks that serve all of them."""
     targets = list(dict.fromkeys(site.target for site in case.before.sites))
     solved: dict[frozenset[Target], _Outcome | None] = {}
@@ -75,7 +80,7 @@ def _by_split(case: Case, demands: Sequence[Demand]) -> Iterator[str]:
     def outcome(group: frozenset[Target]) -> _Outcome | None:
         if group not in solved:
             sites = tuple(site for site in case.before.sites if site.target in group)
-            solved[group] = _solved(case, sites, demands)
+            solved[group] = _solved(case, sites, demands, homes)
         return solved[group]
 
     for target in targets:
@@ -84,15 +89,15 @@ def _by_split(case: Case, demands: Sequence[Demand]) -> Iterator[str]:
     groups = smallest_split(targets, lambda group: outcome(group) is not None)
     if groups is None or len(groups) < 2:
         return
-    found = [outcome(frozenset(group)) for group in groups]
+    found = [one for group in groups if (one := outcome(frozenset(group))) is not None]
     named = "; ".join(
         f"{', '.join(target.short for target in group)}: {one.words}"
         for group, one in zip(groups, found, strict=True)
-        if one is not None
     )
-    pins = [one.pins if one is not None else () for one in found]
+    stacks = [one.asked() for one in found]
+    sketch = uv_sketch(groups, stacks, case.request.graph.indexes)
     yield f"{len(groups)} locks serve them all: {named}"
-    yield "as extras of one project that exclude each other:\n" + uv_sketch(groups, pins)
+    yield "as extras of one project that exclude each other:\n" + sketch
 
 
 def _with(sites: Sequence[Site], old: Target, new: Target) -> tuple[Site, ...]:
@@ -104,25 +109,70 @@ class _Outcome:
     """A move that works on some sites."""
 
     words: str
-    pins: tuple[str, ...]
-    """The frameworks' requirements."""
+    world: World
+    versions: Mapping[str, Version]
+
+    def asked(self) -> Asked:
+        """What a project would ask for to get this, and nothing worse after an upgrade."""
+        domain = Domain(self.world)
+        pins = {
+            name: SpecifierSet(f"=={version.public}")
+            for name, version in sorted(self.versions.items())
+            if self._is_asked_for(name)
+        }
+        for _ in range(ROUNDS):
+            fault = relapse(self.world, domain, self.versions, pins)
+            if fault is None or str(pins.get(fault.package, "")).startswith("=="):
+                break
+            pins[fault.package] = SpecifierSet(f"<{bound_below(fault.below)}")
+        homes = {
+            name: home
+            for name in IndexTable.PACKAGES
+            if name in pins and (home := self.versions[name].local) is not None
+        }
+        return Asked(tuple(f"{self._spelled(name)}{pin}" for name, pin in pins.items()), homes)
+
+    def _is_asked_for(self, name: str) -> bool:
+        """Whether the project names a package, or would have to: an index serves only those."""
+        package = self.world.graph.packages.get(name)
+        if package is None or package.role is Role.LIBRARY:
+            return False
+        named = any(root.name == name for root in self.world.roots)
+        return named or package.role is Role.FRAMEWORK or self.versions[name].local is not None
+
+    def _spelled(self, name: str) -> str:
+        """The package with the extras that it is asked for with."""
+        extras = {
+            root.key.partition("[")[2].rstrip("]")
+            for root in self.world.roots
+            if root.name == name and "[" in root.key
+        }
+        return f"{name}[{','.join(sorted(extras))}]" if extras else name
 
 
-def _solved(case: Case, sites: tuple[Site, ...], demands: Sequence[Demand]) -> _Outcome | None:
+def _solved(
+    case: Case, sites: tuple[Site, ...], demands: Sequence[Demand], homes: Homes
+) -> _Outcome | None:
     """The cheapest move on these sites; None: there is none."""
     before = replace(case.before, sites=sites)
-    faults: list[Finding] = errors(case.kept(before.findings(case.request.graph)))
-    scene = world(case.request, before, demands)
-    if not faults and not case.clashing:
-        frameworks = Search(scene, Domain(scene)).frameworks()
-        pins = tuple(f"{name}=={scene.locked[name].public}" for name in frameworks)
-        return _Outcome("nothing has to move", pins)
-    around = worlds(case.request, before, scene, demands)
-    found = next(Joint(around.all).solutions(), None)
-    if found is None:
-        return None
-    pins = tuple(f"{name}=={version.public}" for name, version in sorted(found.chosen.items()))
-    return _Outcome(_words(found, scene.locked), pins)
+    if not case.clashing and not errors(case.kept(before.findings(case.request.graph))):
+        still = world(case.request, before, demands, homes=homes)
+        return _Outcome("nothing has to move", still, still.locked)
+    for scene in scenes(case.request, before, demands, homes):
+        found = next(scene.search().solutions(), None)
+        if found is not None and not _into_the_unknown(found):
+            return _Outcome(_words(found, found.world.locked), found.world, found.solution.versions)
+    return None
+
+
+def _into_the_unknown(found: Found) -> bool:
+    """Whether a framework would move to a build of which nobody knows what it runs on."""
+    staying = sum(
+        found.domain.costs(name)[version].unknown
+        for name, version in found.chosen.items()
+        if found.world.locked.get(name) == version
+    )
+    return found.cost.unknown > staying
 
 
 def _words(found: Found, locked: Mapping[str, Version]) -> str:

@@ -154,7 +154,7 @@ def _without_overrides(
     held = {d.name: d.requirement.specifier for d in project.overrides if d.requirement.specifier}
     for name, specifier in held.items():
         if name in versions and name not in world.overrides:
-            why = f"holds {name}{specifier}, which no working stack has"
+            why = f"holds {name}{specifier}, which this move does without"
             yield from editing.remove_override(project, name, why=why)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
@@ -10,28 +10,23 @@ from stackfix.plan import outcome
 from stackfix.plan.attempt import Attempt, Rejected, attempt, repaired
 from stackfix.plan.case import Case
 from stackfix.plan.declared import world
-from stackfix.plan.exchanging import as_exchanged, worlds
-from stackfix.plan.homes import homes
+from stackfix.plan.exchanging import as_exchanged
 from stackfix.plan.lifting import lifts
 from stackfix.plan.limits import Limits, dependents, limits
 from stackfix.plan.nextstep import next_step, worth_a_step
 from stackfix.plan.obstacles import stuck
 from stackfix.plan.plan import NextStep, Plan
+from stackfix.plan.reach import IndexesSilent, Reach
 from stackfix.plan.request import Request, Strategy
+from stackfix.plan.scenes import scenes
 from stackfix.plan.start import start
 from stackfix.plan.why import answers
 from stackfix.rules.judge import errors
 from stackfix.rules.sf506_clash import Clashing
-from stackfix.solve.joint import Joint
 from stackfix.solve.search import Failure, Found
-from stackfix.solve.world import HERE, World
 from stackfix_lockfiles.relock import IndexUnreachable
 
 __all__ = ["propose"]
-
-OVERRIDABLE = (("nccl",), ("cudnn",), ("nccl", "cudnn"))
-"""Libraries whose interface is stable within a major and that frameworks pin without extras, in
-the order in which their pins are given up."""
 
 ATTEMPTS = 12
 """Combinations of one scene handed to uv before it is left; each costs a relock."""
@@ -47,16 +42,19 @@ def propose(request: Request) -> Plan:
     """
     case = start(request)
     limits_of = cache(lambda: _limits(case))  # read when first needed, and once
-    plan = _proposed(case, limits_of)
+    reach = Reach(case.request, case.before.lock)
+    plan = _proposed(case, limits_of, reach)
     if not (request.why or request.why_not) or not plan.gpu_packages:
         return plan
-    scene = world(case.request, case.before, limits_of().demands)
-    around = worlds(case.request, case.before, scene, limits_of().demands)
-    told = answers(scene, around.exchanged, request.why, request.why_not, plan.moves, plan.findings)
+    scene = next(scenes(case.request, case.before, limits_of().demands, reach.homes))
+    around = scene.around[0]
+    told = answers(
+        around.scene, around.exchanged, request.why, request.why_not, plan.moves, plan.findings
+    )
     return replace(plan, answers=told)
 
 
-def _proposed(case: Case, limits_of: Callable[[], Limits]) -> Plan:
+def _proposed(case: Case, limits_of: Callable[[], Limits], reach: Reach) -> Plan:
     request = case.request
     if not case.before.gpu_packages:
         return outcome.no_gpu(case)
@@ -69,7 +67,7 @@ def _proposed(case: Case, limits_of: Callable[[], Limits]) -> Plan:
         found = limits_of()
         step = next_step(request, case.before, case.findings, found.demands)
         return outcome.nothing_to_do(case, step, found.warnings)
-    return _move(case, limits_of())
+    return _move(case, limits_of(), reach)
 
 
 def _beside_clashes(case: Case) -> bool:
@@ -91,36 +89,55 @@ def _limits(case: Case) -> Limits:
     return limits(case.before, packages, read)
 
 
-def _move(case: Case, found: Limits) -> Plan:
+def _move(case: Case, found: Limits, reach: Reach) -> Plan:
+    try:
+        return _moved(case, found, reach)
+    except IndexesSilent as silent:
+        case.request.say(f"planning without PyTorch's own indexes: {silent}")
+        return _moved(case, found, reach)
+
+
+def _moved(case: Case, found: Limits, reach: Reach) -> Plan:
+    """The plan with the indexes that answer.
+
+    Raises:
+        IndexesSilent: some of them don't, which was not known so far.
+    """
     request = case.request
     failures: list[Failure] = []
     rejected: list[Rejected] = []
     tried = 0
-    for scene in _scenes(case, found):
-        around = worlds(request, case.before, scene, found.demands)
-        search = Joint(around.all, newest=request.strategy == Strategy.NEWEST)
+    known: set[object] = set()
+    for scene in scenes(request, case.before, found.demands, reach.homes):
+        search = scene.search(newest=request.strategy == Strategy.NEWEST)
         refused: list[Rejected] = []
         for combination in search.solutions():
+            if _key(combination) in known:
+                continue
+            known.add(_key(combination))
+            reach.ask(combination)
             request.say("relocking with " + _named(combination))
             try:
                 result = attempt(case, combination)
             except IndexUnreachable as unreachable:
-                if scene.homes == HERE:
-                    raise
-                refused.append(Rejected(chosen=combination.chosen, reason=str(unreachable)))
-                break
+                reach.failed(unreachable.url, unreachable.reason)
+                raise
             if isinstance(result, Attempt):
                 step = _next(case, result, found)
                 tried += search.tried
-                return outcome.planned(case, result, step, found.warnings, tried)
+                warnings = (*found.warnings, *reach.warnings)
+                return outcome.planned(case, result, step, warnings, tried)
+            if result.uncached:
+                reach.uncached(combination)
             refused.append(result)
             if len(refused) >= ATTEMPTS or stuck(refused):
                 break
         rejected += refused
-        failures += (*search.failures, *around.held)
+        failures += (*search.failures, *scene.held)
         tried += search.tried
-    ways = lifts(case, found.demands)
-    return outcome.impossible(case, failures, rejected, ways, found.warnings, tried)
+    ways = lifts(case, found.demands, reach.homes)
+    warnings = (*found.warnings, *reach.warnings)
+    return outcome.impossible(case, failures, rejected, ways, warnings, tried)
 
 
 def _next(case: Case, made: Attempt, found: Limits) -> NextStep | None:
@@ -130,30 +147,10 @@ def _next(case: Case, made: Attempt, found: Limits) -> NextStep | None:
     return next_step(request, made.after, made.remaining, found.demands)
 
 
-def _scenes(case: Case, found: Limits) -> Iterator[World]:
-    """The worlds to search, one after another: as the project is, then with more set aside."""
-    request = case.request
-    same = request.strategy == Strategy.SAME_INDEX
-    all_homes = HERE if same else homes(request, case.before.lock)
-    # A project that takes its torch from PyTorch's indexes may change between them at once.
-    at_home = all_homes if _on_indexes(case) else HERE
-    first = world(request, case.before, found.demands, homes=at_home)
-    yield first
-    if any(request.graph.packages.get(name) for name in first.overrides):
-        yield world(request, case.before, found.demands, overrides=False, homes=at_home)
-    if at_home != all_homes:
-        yield world(request, case.before, found.demands, overrides=False, homes=all_homes)
-    if request.allow_override:
-        packages = request.graph.packages
-        for libraries in OVERRIDABLE:
-            relaxed = frozenset(p.name for what in libraries for p in packages.providing(what))
-            yield world(request, case.before, found.demands, overrides=False, relaxed=relaxed)
-
-
-def _on_indexes(case: Case) -> bool:
-    """Whether some site takes a package from one of PyTorch's indexes, the CPU one included."""
-    known = {*case.request.graph.indexes.names(), "cpu"}
-    return any(piece.version.local in known for stack in case.before.stacks for piece in stack)
+def _key(combination: Found) -> object:
+    """What tells two combinations apart, in whichever scene they were found."""
+    world, versions = combination.world, combination.solution.versions
+    return (frozenset(versions.items()), frozenset(world.overrides), str(world.exchange))
 
 
 def _named(combination: Found) -> str:

@@ -73,10 +73,14 @@ class Rehoming:
         yield from self._without_indexes(replaced, gone=None in moved.values())
 
     def _urls(self, name: str) -> set[str]:
-        """The indexes that the sites' locks take a package from."""
+        """The indexes that the sites take a package from: as locked, else as its version says."""
         pieces = (site.stack.get(name) for site in self._world.sites)
         locked = (piece.locked for piece in pieces if piece is not None)
-        return {p.source.index for p in locked if p is not None and p.source.index is not None}
+        found = {p.source.index for p in locked if p is not None and p.source.index is not None}
+        version = self._world.locked.get(name)
+        if not found and version is not None and version.local in self._table.names():
+            return {self._table.url(version.local or "")}
+        return found
 
     def _index(self, home: str) -> str | None:
         """What the project calls an index that it has."""

@@ -106,7 +106,7 @@ def _why_variant(question: str, declared: Domain, move: Move) -> Answer:
 def _nearer(domain: Domain, name: str, chosen: Version) -> Iterator[Version]:
     """Versions that would have been preferred to the chosen one, the most preferred first."""
     costs = domain.costs(name)
-    own = next((cost for version, cost in costs.items() if _public(version) == chosen), None)
+    own = costs.get(chosen)
     if own is None:
         return
     for version, cost in sorted(costs.items(), key=lambda item: item[1]):
@@ -114,25 +114,20 @@ def _nearer(domain: Domain, name: str, chosen: Version) -> Iterator[Version]:
             yield version
 
 
-def _public(version: Version) -> Version:
-    return Version(version.public)
-
-
 def _why_not(domain: Domain, requirement: Requirement, moves: dict[str, Move]) -> Answer:
     scene = domain.world
     name = canonicalize_name(requirement.name)
     question = f"why not {requirement}"
-    locked = scene.locked.get(name)
-    home = locked.local if locked else None
+    chosen = moves[name].after if name in moves else str(scene.locked.get(name, ""))
+    homes = {None, _local(str(scene.locked.get(name, ""))), _local(chosen or "")}
     known = [
         release.version
         for release in scene.graph.releases(name)
-        if release.version.local == home or "+" in str(requirement.specifier)
+        if release.version.local in homes or "+" in str(requirement.specifier)
     ]
     asked = [v for v in known if requirement.specifier.contains(v, prereleases=True)]
     if not asked:
         return Answer(question=question, lines=(f"no known release of {name} is meant by that",))
-    chosen = moves[name].after if name in moves else str(scene.locked.get(name, ""))
     obstacles = _failing(domain, name, asked[-MOST:])
     failing = {version for obstacle in obstacles for version in obstacle.versions}
     working = [str(v) for v in asked[-MOST:] if str(v) not in failing]
@@ -145,6 +140,11 @@ def _why_not(domain: Domain, requirement: Requirement, moves: dict[str, Move]) -
             f"which changes less: stackfix plan --require '{requirement}'"
         )
     return Answer(question=question, lines=tuple(lines), obstacles=obstacles)
+
+
+def _local(version: str) -> str | None:
+    """The local part of a version, which names its index."""
+    return version.partition("+")[2] or None
 
 
 def _failing(domain: Domain, name: str, versions: Iterable[Version]) -> tuple[Obstacle, ...]:

@@ -1,9 +1,9 @@
 """What a move of a framework costs, and in which order a package's versions are preferred.
 
 Order of cost: nothing < NVIDIA's libraries asked for in another CUDA major < another index of the
-same version < another variant of the same product < patch < minor < major; up before down; what
-nobody measured after what is known. Costs are vectors that add up over several frameworks and
-compare from the left, so that one major outweighs any number of minors.
+same version < another variant of the same product < an override taken out < patch < minor < major;
+up before down; what nobody measured after what is known. Costs are vectors that add up over
+several frameworks and compare from the left, so that one major outweighs any number of minors.
 
 A variant is one product built for several CUDA majors: jax[cuda12] and jax[cuda13], cupy-cuda12x
 and cupy-cuda13x. Its code is the same and its version stays, so exchanging it is less than a patch;
@@ -28,6 +28,8 @@ class Cost(NamedTuple):
     major: int = 0
     minor: int = 0
     patch: int = 0
+    override: int = 0
+    """Overrides of the project that are taken out."""
     variant: int = 0
     """Requirements of the project that change to another variant of the same product."""
     source: int = 0

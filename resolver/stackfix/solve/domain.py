@@ -210,7 +210,9 @@ class Domain:
 
     def _closed(self, release: Release, locked: Version | None) -> str | None:
         """Why a release can't be taken from its index; None: it can."""
-        if release.version == locked:
+        if release.package not in IndexTable.PACKAGES or release.version == locked:
+            return None
+        if release.index is None and self._index_of(locked) is None:
             return None
         return self._world.homes.closed.get(release.index)
 

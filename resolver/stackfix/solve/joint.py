@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from stackfix.solve.cost import FREE, Cost
+from stackfix.solve.cost import Cost
 from stackfix.solve.domain import Domain
 from stackfix.solve.search import Failure, Found, Search
 from stackfix.solve.world import World
@@ -33,8 +33,7 @@ class Joint:
         runs = [search.solutions() for search in self._searches]
         queue: list[tuple[Cost, int, Found | None]] = []
         for number, search in enumerate(self._searches):
-            exchange = search.world.exchange
-            heapq.heappush(queue, (exchange.price if exchange else FREE, number, None))
+            heapq.heappush(queue, (search.world.price, number, None))
         weighed: set[int] = {0}  # the first world is searched in any case
         while queue:
             price, number, found = heapq.heappop(queue)

@@ -90,7 +90,7 @@ class Search:
         With variants exchanged that version has to offer what is asked of it: jax 0.6 has no
         "cuda13", so that jax[cuda13] is never had at the price of the variant alone.
         """
-        total = self._exchange_price()
+        total = self.world.price
         asked = [root.key for root in self.world.roots]
         for name in self.frameworks() if not self.newest else ():
             keys = [key for key in asked if key.startswith(f"{name}[")]
@@ -155,13 +155,10 @@ class Search:
         )
 
     def _price(self, lanes: Sequence[_Lane], places: tuple[int, ...]) -> Cost:
-        total = self._exchange_price()
+        total = self.world.price
         for lane, place in zip(lanes, places, strict=True):
             total = plus(total, lane.price(place))
         return total
-
-    def _exchange_price(self) -> Cost:
-        return self.world.exchange.price if self.world.exchange is not None else FREE
 
     def _note(self, chosen: Mapping[str, Version], conflict: Conflict) -> None:
         """Keep why a combination failed though each of its frameworks works alone."""

@@ -16,6 +16,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from stackfix.solve.cost import Cost, plus
 from stackfix.solve.exchange import Exchange
 from stackfix.stack import Piece, Stack
 from stackfix.targets.target import Target
@@ -132,11 +133,19 @@ class World:
     """Lowest Python that the project supports, "3.11"."""
     required: Mapping[str, SpecifierSet] = field(default_factory=dict)
     """What the user asked for with `--require`."""
+    set_aside: int = 0
+    """How many overrides of the user's are not among `overrides`."""
     relaxed: frozenset[str] = frozenset()
     """Libraries whose exact pins may be overridden within their major."""
     homes: Homes = HERE
     exchange: Exchange | None = None
     """Variants that the project asks for in place of the declared ones; `roots` has them."""
+
+    @property
+    def price(self) -> Cost:
+        """What every solution of this world costs before anything moves."""
+        aside = Cost(override=self.set_aside)
+        return aside if self.exchange is None else plus(aside, self.exchange.price)
 
     def exchanging(self, exchange: Exchange) -> World:
         """This world with the project asking for other variants.

@@ -9,20 +9,18 @@ from __future__ import annotations
 import statistics
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from stackfix.plan.declared import world
-from stackfix.plan.exchanging import worlds
+from stackfix.plan.homes import homes
 from stackfix.plan.limits import dependents, limits
 from stackfix.plan.request import Request
+from stackfix.plan.scenes import scenes
 from stackfix.plan.sites import Ground
 from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
-from stackfix.solve.joint import Joint
-from stackfix.solve.world import HERE, Homes
 from stackfix_lockfiles.errors import InputError
 from tests.resolver.making import graph
 from tests.resolver.plan.test_corpus import CORPUS, FLEET, judged, projects
@@ -62,21 +60,15 @@ def cell(folder: Path, card: str) -> str:
 
 
 def moves(request: Request, before: Ground) -> str:
-    """The frameworks that would move: on the project's own indexes, else with PyTorch's."""
+    """The frameworks that would move."""
     demands = limits(before, dependents(before), {}).demands
-    for homes in scenes():
-        scene = world(request, before, demands, homes=homes)
-        found = next(Joint(worlds(request, before, scene, demands).all).solutions(), None)
+    for scene in scenes(request, before, demands, homes(request, before.lock)):
+        found = next(scene.search().solutions(), None)
         if found is not None:
-            moved = [f"{n} {v}" for n, v in found.chosen.items() if scene.locked.get(n) != v]
+            moved = [f"{n} {v}" for n, v in found.chosen.items() if found.world.locked.get(n) != v]
             moved += [str(found.world.exchange)] if found.world.exchange else []
             return "→ " + (", ".join(moved) or "libraries alone")
     return "no plan"
-
-
-def scenes() -> Iterator[Homes]:
-    yield HERE
-    yield Homes(open=frozenset({None, *graph().indexes.names()}))
 
 
 def named(faults: Iterable[Finding]) -> str:

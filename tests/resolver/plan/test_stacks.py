@@ -16,6 +16,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix.plan.plan import Plan, Status
+from stackfix.plan.request import Strategy
 from stackfix.plan.sites import ground
 from stackfix.rules.judge import errors
 from stackfix_lockfiles.lock import Lock
@@ -35,7 +36,8 @@ def test_a_real_problem_ends_as_it_should(
 ) -> None:
     project = made(row, facts_index, tmp_path / "p")
     asked = {key: tuple(row.get(key, ())) for key in ("require", "keep")}
-    plan = plan_on(facts_index, project, *row["targets"], **asked)
+    strategy = Strategy(row.get("strategy", Strategy.LEAST_CHANGE))
+    plan = plan_on(facts_index, project, *row["targets"], strategy=strategy, **asked)
     assert plan.status is Status(row["outcome"]), [o.reason for o in plan.obstacles]
     assert set(row["findings"]) <= {finding.code for finding in plan.findings}
     assert set(row.get("about", ())) <= {finding.package for finding in errors(plan.findings)}

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from stackfix.plan.plan import Answer
-from tests.resolver.plan.planning import plan_for, project_of
+from tests.registry.server import Index
+from tests.resolver.plan.mirrored import locked as made_on
+from tests.resolver.plan.mirrored import on_index, plan_on
+from tests.resolver.plan.planning import moved, plan_for, project_of
 
 pytestmark = pytest.mark.usefixtures("shared_index")
 
@@ -26,7 +29,10 @@ def reasons(answer: Answer) -> dict[str, str]:
 def test_why_a_framework_moves_and_why_not_less(openpi: Path) -> None:
     answer = asked(openpi, why=("torch",))
     assert answer.lines[0].startswith("torch 2.7.1 → 2.8.0: SF101: torch 2.7.1 has no code for")
-    assert set(reasons(answer)) == {"2.7.1", "2.7.0"}
+    told = reasons(answer)
+    assert {version.partition("+")[0] for version in told} == {"2.7.1", "2.7.0"}
+    assert "no code for compute capability 12.0" in told["2.7.1+cu126"]
+    assert "NCCL 2.26.2 reads where it must not" in told["2.7.1+cu128"]
 
 
 def test_why_a_library_moves_names_who_drags_it(openpi: Path) -> None:
@@ -55,6 +61,18 @@ def test_why_something_that_is_not_there(openpi: Path) -> None:
 def test_why_not_the_locked_version(openpi: Path) -> None:
     answer = asked(openpi, why_not=("torch==2.7.1",))
     assert "no code for compute capability 12.0" in reasons(answer)["2.7.1"]
+
+
+def test_why_not_the_build_of_another_index(openpi: Path) -> None:
+    answer = asked(openpi, why_not=("torch==2.7.1+cu128",))
+    assert reasons(answer)["2.7.1+cu128"].startswith(
+        "torch 2.7.1+cu128 needs nvidia-nccl-cu12==2.26.2, but nvidia-nccl-cu12 2.26.2: NCCL"
+    )
+
+
+def test_why_not_a_build_that_no_index_has(openpi: Path) -> None:
+    answer = asked(openpi, why_not=("torch==2.7.1+cu130",))
+    assert answer.lines == ("no known release of torch is meant by that",)
 
 
 def test_why_not_a_version_that_the_driver_cannot_run(openpi: Path) -> None:
@@ -92,3 +110,40 @@ def test_a_question_locks_and_reads_nothing_a_second_time(tmp_path: Path) -> Non
     assert plan.answers
     assert len([line for line in said if line.startswith("locking the project")]) == 1
     assert len([line for line in said if line.startswith("reading what")]) == 1
+
+
+def test_questions_about_builds_of_other_indexes(shared_index: Index, tmp_path: Path) -> None:
+    project = made_on(shared_index, tmp_path / "p", "torch==2.7.1")
+    why, build, version, other = plan_on(
+        shared_index,
+        project,
+        "RTX 5090@570.133.07",
+        why=("torch",),
+        why_not=("torch==2.7.1+cu128", "torch==2.8.0", "torch==2.7.1+cu126"),
+    ).answers
+    assert why.lines[0].startswith("torch 2.7.1 → 2.7.1+cu128: SF101: torch 2.7.1 has no code")
+    assert {"2.7.1"} <= set(reasons(why))
+    assert build.lines == ("torch 2.7.1+cu128 is what the plan takes",)
+    assert version.lines == (
+        (
+            "2.8.0, 2.8.0+cu128 would work as well; the plan takes torch 2.7.1+cu128, "
+            "which changes less: stackfix plan --require 'torch==2.8.0'"
+        ),
+    )
+    assert "no code for compute capability 12.0" in reasons(other)["2.7.1+cu126"]
+
+
+def test_the_build_of_an_index_can_be_required(shared_index: Index, tmp_path: Path) -> None:
+    project = made_on(shared_index, tmp_path / "p", "torch==2.7.1")
+    required = ("torch==2.8.0+cu128",)
+    plan = plan_on(shared_index, project, "RTX 5090@570.133.07", require=required)
+    assert moved(plan)["torch"] == "2.8.0+cu128"
+
+
+def test_a_home_that_is_no_choice_says_why(shared_index: Index, tmp_path: Path) -> None:
+    lines = on_index("cu126", "torch")
+    project = made_on(shared_index, tmp_path / "p", "torch==2.8.0", extra=lines)
+    file = project / "pyproject.toml"
+    file.write_text(file.read_text().replace("explicit", "default"))
+    (answer,) = plan_on(shared_index, project, CARDS, why_not=("torch==2.8.0",)).answers
+    assert "is the project's default index (pyproject.toml line" in reasons(answer)["2.8.0"]
