@@ -29,6 +29,11 @@ _OLDER = {
 }
 """What torch.backends.cuda.sdp_kernel calls them, before there was torch.nn.attention."""
 
+_NONE = ("No available kernel", "No viable backend")
+"""torch's words where it knows that an implementation does not serve."""
+_NO_PLAN = ("No execution plans", "No valid execution plans", "No valid engine configs")
+"""cuDNN's words where it does not, though torch takes it to. Harmless unless torch chooses it."""
+
 
 def main() -> int:
     options = arguments(__doc__ or "", device=True).parse_args()
@@ -65,13 +70,15 @@ def attend(torch: Any, device: str, rounded: list[Any], backend: str | None) -> 
     with types_it_has(device), _only(torch, backend):
         try:
             y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            y = y.transpose(1, 2)
+            return (y, *torch.autograd.grad(y, given, rounded[3].to(device)))
         except RuntimeError as error:
-            none = ("No available kernel", "No viable backend")
-            if backend and any(words in str(error) for words in none):
+            said = str(error)
+            if backend and any(words in said for words in _NONE):
                 raise NotPossible("torch has none for this card and type") from None
+            if backend and any(words in said for words in _NO_PLAN):
+                raise NotPossible(f"it has nothing for this card and type: {said}") from None
             raise
-        y = y.transpose(1, 2)
-        return (y, *torch.autograd.grad(y, given, rounded[3].to(device)))
 
 
 def _only(torch: Any, backend: str | None) -> Any:
