@@ -106,6 +106,7 @@ def _system(reader: Reader, system: Mapping[str, Any]) -> System:
         ptxas_version=reader.optional(system, "ptxas_version", str, "system"),
         nvswitches=reader.optional(system, "nvswitches", int, "system"),
         fabric_manager=reader.optional(system, "fabric_manager", bool, "system"),
+        fabric_manager_version=reader.optional(system, "fabric_manager_version", str, "system"),
         libcuda=reader.optional(system, "libcuda", str, "system"),
         library_path=reader.optional(system, "library_path", str, "system"),
         libraries=tuple(

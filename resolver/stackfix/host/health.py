@@ -70,6 +70,7 @@ def _fabric(host: Host) -> Iterator[Trouble]:
         assert fabric is not None
         state = f"failed ({fabric.fault})" if fabric.fault else f"is {fabric.state}"
         manager = "; the Fabric Manager does not run" * (host.system.fabric_manager is False)
+        manager += _other_version(host)
         yield Trouble(
             severity=FactSeverity.ERROR,
             text=f"the fabric of {_named(waiting)} {state}{manager}: CUDA fails with error 802",
@@ -78,8 +79,8 @@ def _fabric(host: Host) -> Iterator[Trouble]:
     elif _switched(host) and host.system.fabric_manager is False and not _registered(host):
         yield Trouble(
             severity=FactSeverity.ERROR,
-            text="the cards hang on NVSwitches and the Fabric Manager does not run: CUDA fails"
-            " with error 802",
+            text="the cards hang on NVSwitches and the Fabric Manager does not run"
+            f"{_other_version(host)}: CUDA fails with error 802",
             action=_start_it(),
         )
     for card in host.cards:
@@ -89,6 +90,14 @@ def _fabric(host: Host) -> Iterator[Trouble]:
                 text=f"the fabric of {_named([card])}: {', '.join(card.fabric.troubles)}",
                 action="look at the Fabric Manager's log: journalctl -u nvidia-fabricmanager",
             )
+
+
+def _other_version(host: Host) -> str:
+    """Most often why it does not run: it serves the driver of its own version alone."""
+    version = host.system.fabric_manager_version
+    if version is None or host.driver is None or version == host.driver:
+        return ""
+    return f"; the Fabric Manager is {version}, the driver {host.driver}"
 
 
 def _start_it() -> str:

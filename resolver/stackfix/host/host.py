@@ -155,6 +155,8 @@ class System:
     """NVSwitch devices that the kernel shows; None: it does not show its devices."""
     fabric_manager: bool | None = None
     """Whether the Fabric Manager runs; None: a container hides processes outside it."""
+    fabric_manager_version: str | None = None
+    """"570.133.20", which has to be the driver's; None: not known."""
     libcuda: str | None = None
     """Version of the libcuda that programs load, as its file's name tells it; another one than the
     driver's: forward-compatibility libraries stand before it."""

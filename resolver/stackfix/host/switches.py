@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stackfix.host.files import entries, read
 
-__all__ = ["read_fabric_manager", "read_nvswitches"]
+__all__ = ["read_fabric_manager", "read_fabric_manager_version", "read_nvswitches"]
 
 _NVIDIA = "0x10de"
 _BRIDGE = "0x0680"
@@ -19,6 +19,11 @@ _DEVICE = re.compile(r"nvidia-nvswitch\d{1,3}")
 _PROCESS = "nv-fabricmanager"[:15]
 """The kernel keeps fifteen characters of a process's name."""
 _MOST_PROCESSES = 100_000
+_PACKAGES = "var/lib/dpkg/status"
+"""What Debian and its like have installed; the databases of others take their own programs."""
+_MOST_BYTES = 64 << 20
+_PACKAGE = re.compile(r"Package: nvidia-fabricmanager(?:-\d{3})?\n")
+_VERSION = re.compile(r"^Version: (?:\d+:)?(\d+(?:\.\d+)+)", re.M)
 
 
 def read_nvswitches(root: Path = Path("/")) -> int | None:
@@ -45,3 +50,13 @@ def read_fabric_manager(root: Path = Path("/"), *, container: bool) -> bool | No
         if folder.name.isdecimal() and (read(folder / "comm") or "").strip() == _PROCESS:
             return True
     return None if container or not processes else False
+
+
+def read_fabric_manager_version(root: Path = Path("/"), *, container: bool) -> str | None:
+    """Version of the Fabric Manager that is installed; None where that is not known."""
+    if container:  # its packages are not the machine's
+        return None
+    for package in (read(root / _PACKAGES, _MOST_BYTES) or "").split("\n\n"):
+        if _PACKAGE.match(package) and (version := _VERSION.search(package)):
+            return version[1]
+    return None

@@ -12,7 +12,11 @@ from stackfix.host.layout import read_interfaces, read_iommu, read_numa_nodes
 from stackfix.host.libraries import read_libcuda, read_libraries
 from stackfix.host.limits import read_memlock, read_memory_limit, read_sys_nice
 from stackfix.host.ptxas import find_ptxas, ptxas_version
-from stackfix.host.switches import read_fabric_manager, read_nvswitches
+from stackfix.host.switches import (
+    read_fabric_manager,
+    read_fabric_manager_version,
+    read_nvswitches,
+)
 
 __all__ = ["platform_name", "read_system"]
 
@@ -58,6 +62,7 @@ def read_system(
         ptxas_version=ptxas_version(root, ptxas) if ptxas else None,
         nvswitches=read_nvswitches(root),
         fabric_manager=read_fabric_manager(root, container=container),
+        fabric_manager_version=read_fabric_manager_version(root, container=container),
         libcuda=read_libcuda(root, env),
         library_path=env.get("LD_LIBRARY_PATH"),
         libraries=read_libraries(root, env),

@@ -66,6 +66,7 @@ HOST = Host(
         ptxas_version="12.8.93",
         nvswitches=4,
         fabric_manager=True,
+        fabric_manager_version="570.133.07",
         library_path="/opt/lib",
         libraries=(
             Library(

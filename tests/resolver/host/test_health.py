@@ -65,6 +65,20 @@ def test_a_fabric_that_is_not_set_up_leads_to_error_802(fabric: Fabric, words: s
     assert fabric_trouble(host) == found
 
 
+def test_a_fabric_manager_of_another_version_than_the_drivers_is_why() -> None:
+    host = machine(
+        card(fabric=Fabric(state=FabricState.NOT_STARTED)),
+        nvswitches=4,
+        fabric_manager=False,
+        fabric_manager_version="570.124.06",
+    )
+    assert "; the Fabric Manager is 570.124.06, the driver 570.133.20: CUDA" in (
+        troubles(replace(host, driver="570.133.20"))[0].text
+    )
+    assert "Manager is" not in troubles(replace(host, driver="570.124.06"))[0].text
+    assert "Manager is" not in troubles(host)[0].text
+
+
 @pytest.mark.parametrize(
     "host",
     [

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.host.switches import read_fabric_manager, read_nvswitches
+from stackfix.host.switches import (
+    read_fabric_manager,
+    read_fabric_manager_version,
+    read_nvswitches,
+)
 from tests.resolver.host.test_kernel import pci_device, write
 
 
@@ -50,3 +54,41 @@ def test_the_fabric_manager_is_known_by_its_process(tmp_path: Path) -> None:
 
 def test_without_procfs_nobody_knows(tmp_path: Path) -> None:
     assert read_fabric_manager(tmp_path, container=False) is None
+
+
+STATUS = """\
+Package: nvidia-driver-570-server
+Status: install ok installed
+Version: 570.133.20-0ubuntu0.22.04.1
+
+Package: nvidia-fabricmanager-570
+Status: install ok installed
+Priority: optional
+Architecture: amd64
+Version: 570.124.06-1
+Description: Fabric Manager
+ for machines with NVSwitches
+
+Package: zlib1g
+Version: 1:1.2.11
+"""
+
+
+@pytest.mark.parametrize(
+    ("status", "version"),
+    [
+        (STATUS, "570.124.06"),
+        (STATUS.replace("nvidia-fabricmanager-570", "nvidia-fabricmanager"), "570.124.06"),
+        (STATUS.replace("570.124.06-1", "1:580.65.06-0ubuntu1"), "580.65.06"),
+        (STATUS.replace("nvidia-fabricmanager-570", "nvidia-fabricmanager-dev-570"), None),
+        (STATUS.replace("Version: 570.124.06-1\n", ""), None),  # not that of the next package
+        ("", None),
+        ("Package: nvidia-fabricmanager-570\n" * 50_000, None),
+    ],
+)
+def test_the_version_of_the_fabric_manager_is_the_packages(
+    tmp_path: Path, status: str, version: str | None
+) -> None:
+    write(tmp_path / "var/lib/dpkg/status", status)
+    assert read_fabric_manager_version(tmp_path, container=False) == version
+    assert read_fabric_manager_version(tmp_path, container=True) is None
