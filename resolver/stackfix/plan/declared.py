@@ -79,6 +79,7 @@ def world(
     demands: Iterable[Demand],
     *,
     overrides: bool = True,
+    without: frozenset[str] = frozenset(),
     relaxed: frozenset[str] = frozenset(),
     homes: Homes = HERE,
 ) -> World:
@@ -86,11 +87,13 @@ def world(
 
     Requirements of the project on packages of the stack ask only that the package is there: their
     version limits are edited when the solution needs it. With `overrides` False, the project's
-    overrides on packages of the stack are set aside. Exact pins on `relaxed` libraries hold
-    within their major only.
+    overrides on packages of the stack are set aside; otherwise those on `without`. Exact pins on
+    `relaxed` libraries hold within their major only.
     """
     asked = _split(request, ground)
-    kept = _overrides(request, stack_too=overrides)
+    every = _overrides(request, stack_too=True)
+    held = every if overrides else _overrides(request, stack_too=False)
+    kept = {name: specifier for name, specifier in held.items() if name not in without}
     return World(
         graph=request.graph,
         sites=ground.sites,
@@ -98,7 +101,7 @@ def world(
         roots=tuple(dict.fromkeys((*asked.roots, *demands))),
         declared=asked.outside,
         overrides=kept,
-        set_aside=len(_overrides(request, stack_too=True)) - len(kept),
+        set_aside=len(every) - len(kept),
         held=_held(request, ground),
         python=lowest_python(ground.lock.requires_python),
         required=_required(request, ground),

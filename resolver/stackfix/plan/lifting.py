@@ -11,7 +11,7 @@ from packaging.version import Version
 from stackfix.plan.case import Case
 from stackfix.plan.declared import world
 from stackfix.plan.fleet import Asked, smallest_split, uv_sketch
-from stackfix.plan.scenes import scenes
+from stackfix.plan.scenes import at_fault, scenes
 from stackfix.plan.specifier import bound_below
 from stackfix.rules.judge import errors
 from stackfix.solve.domain import Domain
@@ -155,10 +155,11 @@ def _solved(
 ) -> _Outcome | None:
     """The cheapest move on these sites; None: there is none."""
     before = replace(case.before, sites=sites)
-    if not case.clashing and not errors(case.kept(before.findings(case.request.graph))):
+    findings = case.kept(before.findings(case.request.graph))
+    if not case.clashing and not errors(findings):
         still = world(case.request, before, demands, homes=homes)
         return _Outcome("nothing has to move", still, still.locked)
-    for scene in scenes(case.request, before, demands, homes):
+    for scene in scenes(case.request, before, demands, homes, at_fault(findings)):
         found = next(scene.search().solutions(), None)
         if found is not None and not _into_the_unknown(found):
             return _Outcome(_words(found, found.world.locked), found.world, found.solution.versions)

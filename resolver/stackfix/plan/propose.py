@@ -18,7 +18,7 @@ from stackfix.plan.obstacles import stuck
 from stackfix.plan.plan import NextStep, Plan
 from stackfix.plan.reach import IndexesSilent, Reach
 from stackfix.plan.request import Request, Strategy
-from stackfix.plan.scenes import scenes
+from stackfix.plan.scenes import at_fault, scenes
 from stackfix.plan.start import start
 from stackfix.plan.why import answers
 from stackfix.rules.judge import errors
@@ -108,7 +108,8 @@ def _moved(case: Case, found: Limits, reach: Reach) -> Plan:
     rejected: list[Rejected] = []
     tried = 0
     known: set[object] = set()
-    for scene in scenes(request, case.before, found.demands, reach.homes):
+    suspects = at_fault(case.findings)
+    for scene in scenes(request, case.before, found.demands, reach.homes, suspects):
         search = scene.search(newest=request.strategy == Strategy.NEWEST)
         refused: list[Rejected] = []
         for combination in search.solutions():

@@ -17,8 +17,10 @@ from stackfix.plan.limits import dependents
 from stackfix.plan.plan import Plan, Status
 from stackfix.plan.propose import propose
 from stackfix.plan.request import Request
+from stackfix.plan.scenes import at_fault
 from stackfix.plan.sites import ground
 from stackfix.rules.judge import errors
+from stackfix.solve.cost import Cost, plus
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.uv import Uv
@@ -84,8 +86,10 @@ def judged(made: MadeRegistry, request: Request, folder: Path) -> None:
     after = versions(made, Lock.parse(dict(plan.files)[lock_path(plan)]), request)
     total = price(made, installed, after)
     removed = any(edit.new is None for edit in plan.edits)
-    if held and removed:  # an override is set aside only where nothing works with it
-        assert search.cheapest(None, overrides=True) is None
+    if held and removed:  # only where nothing works with it, or where it is an error and costs more
+        suspect = at_fault(plan.findings)
+        limit = plus(total, Cost(override=1)) if suspect else None
+        assert search.cheapest(limit, overrides=True) is None
     assert search.cheapest(total, overrides=not removed) is None, (total, after)
 
 
