@@ -2,8 +2,9 @@
 
 A lock records what each member asked for when it was made, in `package.metadata`, and the root's
 constraints and overrides in `manifest`. Where the files ask for something else today, `uv lock
---check` fails and `uv sync` locks anew. uv rewrites markers and sources, so those are not compared:
-a difference that is named is one; that none is named proves nothing.
+--check` fails and `uv sync` locks anew. uv rewrites markers, so those are not compared, and of the
+sources only an index that holds everywhere: a difference that is named is one; that none is named
+proves nothing.
 
 Requirements are read here by a pattern of their own, since a gate asks this of every lock and
 `packaging` takes longer to load than all of that.
@@ -12,13 +13,14 @@ Requirements are read here by a pattern of their own, since a gate asks this of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from stackfix_lockfiles.errors import without_credentials
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.packages import LockedPackage, LockedRequirement, PackageMetadata
 from stackfix_lockfiles.project import Project
@@ -79,7 +81,7 @@ def differences(project: Project, lock: Lock) -> tuple[Difference, ...]:
     Raises:
         InputError: what should be a table of a pyproject.toml is none.
     """
-    found = [one for file in project.files for one in _of_member(file, lock)]
+    found = [one for file in project.files for one in _of_member(file, project, lock)]
     found += _of_python(project, lock)
     manifest = lock.manifest
     for scope, recorded in (
@@ -111,6 +113,8 @@ class _Entry:
     """Of the specifier, without spaces."""
     anywhere: bool
     """Whether versions say nothing: it comes from git, a URL or a path."""
+    index: str | None = None
+    """The index that a source names for it; "" for none, None where that is not told."""
     place: tuple[str | int, ...] = ()
     """Where it stands in the file."""
 
@@ -137,11 +141,12 @@ class _Entry:
             extras=frozenset(_normal(extra) for extra in recorded.extras),
             clauses=_clauses(recorded.specifier),
             anywhere=recorded.source is not None,
+            index=_address(recorded.index or ""),
         )
 
     def same(self, other: _Entry) -> bool:
         """Whether both ask for the same, markers and sources aside."""
-        if self.extras != other.extras:
+        if self.extras != other.extras or not self.same_index(other):
             return False
         if self.anywhere or other.anywhere or self.clauses == other.clauses:
             return True
@@ -149,6 +154,11 @@ class _Entry:
             return self._specifier() == other._specifier()  # "==1.0" and "==1.0.0" are the same
         except InvalidSpecifier:
             return True  # nothing is claimed of what cannot be read
+
+    def same_index(self, other: _Entry) -> bool:
+        """Whether both come from one index, as far as that is told."""
+        told = self.index is not None and other.index is not None
+        return not told or self.anywhere or other.anywhere or self.index == other.index
 
     def _specifier(self) -> SpecifierSet:
         return SpecifierSet(",".join(self.clauses))
@@ -158,7 +168,7 @@ class _Entry:
         return f"{self.name}{extras}{','.join(sorted(self.clauses, key=_as_written))}"
 
 
-def _of_member(file: Pyproject, lock: Lock) -> Iterator[Difference]:
+def _of_member(file: Pyproject, project: Project, lock: Lock) -> Iterator[Difference]:
     if file.name is None:
         return
     package = next((p for p in lock.named(file.name) if p.is_member), None)
@@ -174,7 +184,8 @@ def _of_member(file: Pyproject, lock: Lock) -> Iterator[Difference]:
             return  # made by hand, or by a uv that did not record it
         recorded = PackageMetadata()
     try:
-        asked = list(_requirements(file))
+        homes = _homes(file, project)
+        asked = [replace(e, index=homes.get(e.name, "")) for e in _requirements(file)]
     except _Unreadable:
         return
     known = [_Entry.recorded(one, _recorded_scope(one)) for one in recorded.requires_dist]
@@ -189,6 +200,30 @@ def _of_member(file: Pyproject, lock: Lock) -> Iterator[Difference]:
         return kind not in unseen and entry.scope not in mixed
 
     yield from _compared(filter(seen, asked), filter(seen, known), file)
+
+
+def _homes(file: Pyproject, project: Project) -> Mapping[str, str | None]:
+    """The index that a file's source names for a package; None where it depends, or is another."""
+    found: dict[str, str | None] = {}
+    named: dict[str, str] = {}
+    for home in (project.main, file):  # a member's own sources go before the root's
+        named |= _named_indexes(home)
+        for package, value in home.table("tool", "uv", "sources").items():
+            single = isinstance(value, dict) and set(value) == {"index"}
+            found[_normal(package)] = named.get(str(value["index"])) if single else None
+    return found
+
+
+def _named_indexes(file: Pyproject) -> dict[str, str]:
+    """Indexes by name, read without their lines."""
+    entries = file.table("tool", "uv").get("index", [])
+    tables = [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
+    return {str(t["name"]): _address(str(t["url"])) for t in tables if "name" in t and "url" in t}
+
+
+def _address(url: str) -> str:
+    """An index to compare by: uv keeps no credentials in a lock."""
+    return without_credentials(url).rstrip("/")
 
 
 def _edges(package: LockedPackage) -> bool:
@@ -274,9 +309,16 @@ def _compared(
                 file=file.path,
                 line=file.line(*new[0].place) if new else None,
                 where=scope,
-                asked=str(new[0]) if new else None,
-                recorded=str(old[0]) if old else None,
+                asked=_told(new[0], old[:1]) if new else None,
+                recorded=_told(old[0], new[:1]) if old else None,
             )
+
+
+def _told(entry: _Entry, others: Sequence[_Entry]) -> str:
+    """A requirement, with its index where that is what sets it apart."""
+    if all(map(entry.same_index, others)):
+        return str(entry)
+    return f"{entry} from {entry.index or 'no index of its own'}"
 
 
 def _grouped(entries: Iterable[_Entry]) -> Mapping[tuple[Scope, str], list[_Entry]]:

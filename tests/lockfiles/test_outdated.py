@@ -158,3 +158,42 @@ def test_nothing_is_claimed_of_versions_from_elsewhere(index: Index, tmp_path: P
     parts = {"lib/pyproject.toml": '[project]\nname = "lib"\nversion = "1.0"\n'}
     text = PROJECT.replace('"six"', '"lib"') + '[tool.uv.sources]\nlib = { path = "lib" }\n'
     assert told(locked(tmp_path / "p", text, **parts), '"lib"', '"lib>=1"') == []
+
+
+CU128 = """\
+[[tool.uv.index]]
+name = "pytorch-cu128"
+url = "https://download.pytorch.org/whl/cu128"
+explicit = true
+"""
+SOURCE = '[tool.uv.sources]\ntorch = { index = "pytorch-cu128" }\n'
+TORCH = PROJECT.replace('"six"', '"torch==2.8.0"')
+
+
+def test_an_index_that_a_source_names_since(index: Index, tmp_path: Path) -> None:
+    project = locked(tmp_path / "p", TORCH)
+    (project / "pyproject.toml").write_text(TORCH + CU128 + SOURCE)
+    index.restore(project)
+    (line,) = told(project)
+    assert line.endswith(
+        f"torch==2.8.0 from {index.whl}cu128, {MADE} torch==2.8.0 from no index of its own"
+    )
+
+
+def test_an_index_that_the_lock_was_made_with(index: Index, tmp_path: Path) -> None:
+    project = tmp_path / "p"
+    write_project(project, {"pyproject.toml": TORCH + CU128 + SOURCE})
+    index.restore(project)
+    assert Uv.find().run(["lock"], cwd=project, timeout=120).returncode == 0
+    assert told(project) == []
+    (line,) = told(project, "whl/cu128", "whl/cu126")
+    assert line.endswith(
+        f"torch==2.8.0 from {index.whl}cu126, {MADE} torch==2.8.0 from {index.whl}cu128"
+    )
+
+
+def test_sources_that_depend_on_the_platform_are_not_compared(index: Index, tmp_path: Path) -> None:
+    project = locked(tmp_path / "p", TORCH)
+    where = SOURCE.replace('cu128" }', 'cu128", marker = "sys_platform == \'linux\'" }')
+    (project / "pyproject.toml").write_text(TORCH + CU128 + where)
+    assert told(project) == []

@@ -8,7 +8,7 @@ from stackfix.rules.finding import Finding, Severity
 from stackfix.rules.sf506_clash import Clashing
 from stackfix_lockfiles.requirement import DeclaredRequirement
 
-__all__ = ["refused", "told"]
+__all__ = ["quoted", "refused", "told"]
 
 _LISTED = 4
 
@@ -45,11 +45,11 @@ def refused(package: str, asked: str, reason: str) -> Finding:
         severity=Severity.ERROR,
         package=package,
         version=asked,
-        message=f"uv cannot lock the project: {_quoted(reason)}",
+        message=f"uv cannot lock the project: {quoted(reason)}",
     )
 
 
-def _quoted(reason: str) -> str:
+def quoted(reason: str) -> str:
     """uv's explanation on one line, without its headline."""
     return " ".join(reason.split()).removeprefix("No solution found when resolving dependencies ")
 

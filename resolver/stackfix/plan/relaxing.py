@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
 
+from stackfix.plan.clash_words import quoted
 from stackfix.plan.clashes import Clash
 from stackfix.plan.request import Request
 from stackfix.plan.specifier import kept_clauses, written
@@ -30,8 +31,8 @@ class Unlockable(Exception):
         self.reason = reason
         """uv's words."""
         super().__init__(
-            f"{place}: expected requirements that uv can lock; what clashes is not the GPU stack "
-            f"alone, for with no limits on it uv says: {reason}"
+            f"{place}: expected requirements that uv can lock; even without the project's own "
+            f"limits on the GPU stack, it says: {quoted(reason)}"
         )
 
 

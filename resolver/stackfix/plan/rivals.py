@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -63,12 +64,16 @@ def rivals_over(
     """The extras and groups that clash over a package and could be declared to exclude each other.
 
     `one` and `other` are what leads to the clash. None where it is not between two extras or
-    groups, or where the plan is asked for both.
+    groups, where the plan is asked for both, or where one of them is a default group.
     """
     project = request.project
     items = [item_of(one, project), item_of(other, project)]
     found = [item for item in items if item is not None]
     if len(set(found)) < 2:
+        return ()
+    # A default group that excludes an extra would make `uv sync --extra …` fail.
+    unasked = chosen(replace(request, extras=(), groups=(), all_extras=False))
+    if any((item.extra, item.group) in unasked for item in found):
         return ()
     for declared in project.requirements:
         item = item_of(declared, project)

@@ -1,14 +1,16 @@
 """SF507: the lock is older than what pyproject.toml asks for.
 
-What: a requirement, constraint or override of the project is not the one that the lock was made
-for; or a member of the workspace, or the range of Pythons, is new.
+What: a requirement, constraint or override of the project, or the index that its source names, is
+not the one that the lock was made for; or a member of the workspace, or the range of Pythons, is
+new.
 
 Why: `uv sync` locks anew before it installs, so that other versions come than those that were
 judged; `uv sync --locked` and `uv lock --check` fail. It comes from edits of pyproject.toml that
 were committed without the lock.
 
-Evidence: the lock itself (uv records there what each member asked for). Markers and sources are
-not compared, since uv rewrites them: a lock without this finding may still be out of date.
+Evidence: the lock itself (uv records there what each member asked for). Markers, and
+sources that depend on them, are not compared, since uv rewrites them: a lock without this finding
+may still be out of date.
 
 Fix: `uv lock`. `stackfix plan` does that in its copy and plans from there.
 

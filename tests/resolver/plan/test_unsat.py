@@ -231,6 +231,25 @@ def test_extras_that_are_chosen_together_are_made_to_go_together(
     assert holds(facts_index, project, plan, H100, extras=("a", "b"))
 
 
+def test_an_extra_is_no_alternative_to_a_default_group(facts_index: Index, tmp_path: Path) -> None:
+    """`uv sync --extra old` takes the default groups too, and would fail."""
+    lines = (
+        '[project.optional-dependencies]\nold = ["torch==2.7.1"]\n'
+        '[dependency-groups]\ndev = ["torch==2.8.0"]\n'
+    )
+    project = project_of(tmp_path / "p", "torch", extra=lines)
+    plan = plan_on(facts_index, project, H100)
+    assert "tool.uv.conflicts" not in {edit.table for edit in plan.edits}
+    assert len(plan.edits) == 1
+    assert holds(facts_index, project, plan, H100)
+
+
+def test_a_fleet_is_served_by_one_move(facts_index: Index, tmp_path: Path) -> None:
+    project = project_of(tmp_path / "p", "torch==2.7.1", "nvidia-cudnn-cu12==9.8.0.87")
+    plan = plan_on(facts_index, project, BLACKWELL, "V100@570.133.20")
+    assert told(plan)["torch"] == ("2.7.1", "2.8.0")
+
+
 @pytest.mark.parametrize(
     ("lines", "name"),
     [
