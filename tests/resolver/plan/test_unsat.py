@@ -5,14 +5,17 @@ The rows U… of stacks.toml say where such projects end; here is how they get t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from stackfix.cli.main import main
 from stackfix.plan.plan import Plan, Status
+from stackfix.plan.request import Strategy
 from stackfix.plan.start import Unlockable
 from stackfix.report.json import plan_document
 from stackfix.report.plan_text import show_plan
@@ -28,6 +31,7 @@ from tests.resolver.plan.planning import apply, moved, project_of, run_uv
 
 H100 = "H100@570.133.20"
 BLACKWELL = "RTX 5090@570.133.07"
+SAME_INDEX = {"strategy": Strategy.SAME_INDEX}
 
 
 def first(plan: Plan) -> Finding:
@@ -77,12 +81,18 @@ def test_the_move_is_counted_from_what_the_project_asks(facts_index: Index, tmp_
     assert holds(facts_index, project, plan, H100)
 
 
-def test_the_card_and_the_clash_are_cleared_by_one_move(facts_index: Index, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "torch", "cudnn"),
+    [({}, "2.7.1+cu128", "9.7.1.26"), (SAME_INDEX, "2.8.0", "9.10.2.21")],
+)
+def test_the_card_and_the_clash_are_cleared_by_one_move(
+    facts_index: Index, tmp_path: Path, options: Mapping[str, Any], torch: str, cudnn: str
+) -> None:
     project = project_of(tmp_path / "p", "torch==2.7.1", "nvidia-cudnn-cu12==9.8.0.87")
-    plan = plan_on(facts_index, project, BLACKWELL)
+    plan = plan_on(facts_index, project, BLACKWELL, **options)
     assert told(plan) == {
-        "torch": ("2.7.1", "2.8.0"),
-        "nvidia-cudnn-cu12": ("9.8.0.87", "9.10.2.21"),
+        "torch": ("2.7.1", torch),
+        "nvidia-cudnn-cu12": ("9.8.0.87", cudnn),
     }
     # Nothing is said of versions that nobody asked for and nothing installed.
     named = {finding.package for finding in plan.findings}
@@ -106,7 +116,7 @@ def test_ranges_clash_when_every_version_that_one_admits_excludes_the_other(
     facts_index: Index, tmp_path: Path
 ) -> None:
     project = project_of(tmp_path / "p", "torch>=2.7,<2.8", "nvidia-cudnn-cu12>=9.8")
-    plan = plan_on(facts_index, project, BLACKWELL)
+    plan = plan_on(facts_index, project, BLACKWELL, **SAME_INDEX)
     assert first(plan).version == ">=9.8"
     assert "so does every torch that >=2.7,<2.8 admits (2.7.0)" in first(plan).message
     # The cuDNN that comes with torch 2.8.0 is what was asked for: it is no move.
@@ -211,7 +221,7 @@ def test_extras_that_clash_become_alternatives(facts_index: Index, tmp_path: Pat
 
 def test_the_chosen_alternative_moves_and_no_other(facts_index: Index, tmp_path: Path) -> None:
     project = project_of(tmp_path / "p", "torch", extra=ALTERNATIVES)
-    plan = plan_on(facts_index, project, BLACKWELL, extras=("old",))
+    plan = plan_on(facts_index, project, BLACKWELL, extras=("old",), **SAME_INDEX)
     assert moved(plan)["torch"] == "2.8.0"
     assert {edit.table for edit in plan.edits} == {
         "tool.uv.conflicts",
@@ -341,7 +351,7 @@ def test_a_lock_older_than_the_requirements_tells_what_the_others_move_from(
     project = project_of(tmp_path / "p", "torch==2.7.1")
     run_uv(project, "lock")
     ask(project, '"torch==2.7.1"', '"torch==2.7.1", "nvidia-cudnn-cu12==9.8.0.87"')
-    plan = plan_on(facts_index, project, BLACKWELL)
+    plan = plan_on(facts_index, project, BLACKWELL, **SAME_INDEX)
     assert first(plan).package == "nvidia-cudnn-cu12"
     assert plan.warnings[0] == (
         "uv.lock is out of date: pyproject.toml line 5 asks for nvidia-cudnn-cu12==9.8.0.87, "
@@ -361,7 +371,7 @@ def test_a_lock_that_uv_can_bring_up_to_date_is_planned_from_there(
     run_uv(project, "lock")
     ask(project, "torch==2.6.0", "torch==2.7.1")
     before = (project / "uv.lock").read_bytes()
-    plan = plan_on(facts_index, project, BLACKWELL)
+    plan = plan_on(facts_index, project, BLACKWELL, **SAME_INDEX)
     assert (project / "uv.lock").read_bytes() == before
     assert plan.warnings[0].startswith(
         "uv.lock is out of date: pyproject.toml line 5 asks for torch==2.7.1, "
