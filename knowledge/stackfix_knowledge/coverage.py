@@ -15,6 +15,7 @@ cards, and vllm runs on the others without them. All thresholds are here.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -244,6 +245,20 @@ class Coverage:
                 {image for lib in self.libraries for images in lib.containers for image in images}
             )
         )
+
+    def built_for(self) -> tuple[Architecture, ...]:
+        """The architectures that it is built for as a whole, sorted.
+
+        Those of the main library, in a tenth of its broad containers or more: a stray image of an
+        old architecture runs nothing. All that there are, where no container is broad.
+        """
+        broad = [library.broad for library in self.libraries if not library.is_optional]
+        main = max(broad, key=lambda containers: sum(containers.values()), default={})
+        least = LEAST_SHARE * sum(main.values())
+        found: Counter[Architecture] = Counter()
+        for images, count in main.items():
+            found.update(dict.fromkeys(images, count))
+        return tuple(sorted(a for a, n in found.items() if n >= least)) or self.architectures()
 
     def _judged(self, card: ComputeCapability) -> list[tuple[LibraryCoverage, Support]]:
         """The libraries that are judged, with their verdicts; of alternatives only the best.

@@ -264,3 +264,16 @@ def test_the_order_of_libraries_does_not_matter(
     libs: list[LibraryCoverage], card: ComputeCapability
 ) -> None:
     assert package(*libs).support(card) is package(*reversed(libs)).support(card)
+
+
+def test_what_a_package_is_built_for_leaves_stray_images_out() -> None:
+    main = library("libtorch_cuda.so", sm_70__sm_80__sm_120=393)
+    linalg = library("libtorch_cuda_linalg.so", sm_50__sm_60__sm_70__sm_80__sm_120=107)
+    stray = library("libtorch_cuda.so", sm_70__sm_80__sm_120=393, sm_50__sm_70__sm_80=4)
+    for made in (package(main, linalg), package(linalg, main), package(stray)):
+        assert [str(a) for a in made.built_for()] == ["sm_70", "sm_80", "sm_120"]
+
+
+def test_code_for_one_major_alone_is_what_it_is_built_for() -> None:
+    assert [str(a) for a in package(library("fa3.so", sm_90a=5)).built_for()] == ["sm_90a"]
+    assert package().built_for() == ()

@@ -13,8 +13,8 @@ __all__ = ["architectures", "code_evidence", "shares"]
 
 
 def architectures(coverage: Coverage) -> str:
-    """ "sm_50 … sm_90": the architectures of a coverage, in a form that fits a line."""
-    names = [str(architecture) for architecture in coverage.architectures()]
+    """ "sm_50 … sm_90": what a package is built for, in a form that fits a line."""
+    names = [str(architecture) for architecture in coverage.built_for()]
     if len(names) <= 6:
         return ", ".join(names) or "no architecture"
     return f"{names[0]}, {names[1]} … {names[-2]}, {names[-1]}"
