@@ -238,6 +238,19 @@ def test_each_kind_of_card_is_proven(name: str, what: str, tmp_path: Path) -> No
     assert {check.replace("Card 12.0", "Card 8.9") for check in failed} <= set(passed)
 
 
+def test_a_card_that_torch_has_no_code_for_hides_no_other(tmp_path: Path) -> None:
+    """An old one for the screen beside the one that computes."""
+    env = {
+        "FAKE_CARDS": "2",
+        "FAKE_CAPABILITIES": "12.0,5.0",
+        "FAKE": "raise:conv",
+        "FAKE_ON": "cuda:1",
+    }
+    result = run_kernel("conv", tmp_path, "--quick", env=env)
+    assert "2-D 3×3 float32 contiguous forward, Card 12.0" in outcomes(result, Outcome.PASSED)
+    assert "a convolution by cuDNN, Card 5.0" in outcomes(result, Outcome.FAILED)
+
+
 def test_what_torch_decides_by_the_card_it_decides_by_the_one_in_question(tmp_path: Path) -> None:
     """An older card beside a newer one: bfloat16 goes to cuDNN on one of them alone."""
     env = {"FAKE_CARDS": "2", "FAKE_CAPABILITIES": "8.9,7.5"}
