@@ -59,21 +59,28 @@ def start(request: Request) -> Case:
 
 def _brought_up(request: Request, lock: Lock, found: Sequence[Difference]) -> Case:
     """The case of a lock that no longer fits pyproject.toml: brought up to date, where uv can."""
-    older = f"uv.lock is out of date: {'; '.join(map(str, found[:MOST]))}"
-    older += f" and {len(found) - MOST} more" if len(found) > MOST else ""
     request.say("bringing uv.lock up to date in a copy: it no longer fits pyproject.toml")
     try:
         new = _locked(request, {})
     except Unsolvable as refusal:
         case = _clashing(request, refusal)
-        return replace(case, notes=(older, *case.notes))
+        return replace(case, notes=(_out_of_date(found), *case.notes))
     except (RelockRefused, IndexUnreachable) as failure:
         why = failure.reason.splitlines()[0]
-        note = f"{older}; planned with it as it is, since uv could not bring it up to date: {why}"
-        return replace(_case(request, lock), notes=(note,))
-    changed = [change.name for change in diff(lock, new)]
-    counted = f"planned from what `uv lock` makes of it, which moves {len(changed)} packages"
-    return replace(_case(request, new), notes=(f"{older}; {counted}",))
+        rest = f"planned with it as it is, since uv could not bring it up to date: {why}"
+        return replace(_case(request, lock), notes=(f"{_out_of_date(found)}; {rest}",))
+    still = differences(request.project, new)
+    real = [difference for difference in found if difference not in still]
+    if not real:  # uv writes it so, whatever the files say
+        return _case(request, lock)
+    changed = len(diff(lock, new))
+    rest = f"planned from what `uv lock` makes of it, which moves {changed} of its packages"
+    return replace(_case(request, new), notes=(f"{_out_of_date(real)}; {rest}",))
+
+
+def _out_of_date(found: Sequence[Difference]) -> str:
+    more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
+    return f"uv.lock is out of date: {'; '.join(map(str, found[:MOST]))}{more}"
 
 
 def _locked(request: Request, files: Mapping[Path, bytes]) -> Lock:

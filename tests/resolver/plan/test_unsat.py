@@ -24,6 +24,7 @@ from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
 from stackfix_knowledge.evidence import EvidenceKind
 from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.outdated import Difference
 from stackfix_lockfiles.uv import Uv
 from tests.registry.server import Index
 from tests.resolver.plan.mirrored import on_index, plan_on
@@ -402,6 +403,19 @@ def test_a_lock_that_cannot_be_brought_up_to_date_is_planned_as_it_is(
     plan = plan_on(facts_index, project, H100)
     assert plan.status is Status.NOTHING_TO_DO
     assert "planned with it as it is, since uv could not bring it up to date" in plan.warnings[0]
+
+
+def test_what_uv_itself_writes_otherwise_is_no_lock_out_of_date(
+    facts_index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = project_of(tmp_path / "p", "torch==2.8.0")
+    run_uv(project, "lock")
+    one = Difference(
+        name="torch", file=Path("pyproject.toml"), line=5, where="", asked="torch", recorded=None
+    )
+    monkeypatch.setattr("stackfix.plan.start.differences", lambda project, lock: (one,))
+    plan = plan_on(facts_index, project, H100)
+    assert (plan.status, plan.warnings) == (Status.NOTHING_TO_DO, ())
 
 
 def ask(project: Path, old: str, new: str) -> None:
