@@ -66,7 +66,10 @@ def worlds(request: Request, ground: Ground, scene: World, demands: Sequence[Dem
     required = _required(request)
     others = {demand.key: demand.origin for demand in demands}
     found, held = [], []
-    for cuda in sorted({v.cuda for key in asked for v in _group(graph, key).alternatives}):
+    own = {_cuda(graph, key) for key in asked}
+    majors = {v.cuda for key in asked for v in _group(graph, key).alternatives}
+    # Of equal moves, the one to the nearest CUDA comes first.
+    for cuda in sorted(majors, key=lambda cuda: (min(abs(cuda - now) for now in own), cuda)):
         swaps: dict[str, Variant] = {}
         for key, declared in asked.items():
             group = _group(graph, key)

@@ -30,6 +30,11 @@ WHEELS = [
     "xformers==0.0.32.post1",
     "torchaudio==2.8.0",
     "nvidia-nvshmem-cu13==3.3.24",
+    "torchao==0.18.0",
+    "ctranslate2==4.8.5",
+    "cupy-cuda13x==14.2.0",
+    "faiss-gpu==1.15.1",
+    "sglang-kernel==0.4.10",
 ]
 IMAGE = re.compile(r"^Fatbin (elf|ptx) code:\n=+\narch = sm_(\d+[af]?)$", re.MULTILINE)
 

@@ -75,7 +75,7 @@ def test_a_name_that_takes_the_place_of_another_keeps_the_version(
 def test_name_and_version_change_in_one_edit(facts_index: Index, tmp_path: Path) -> None:
     plan = plan_for(locked(facts_index, tmp_path / "p", "cupy_cuda13x == 14.0.0"), OLD)
     assert [(edit.old, edit.new) for edit in plan.edits] == [
-        ("cupy_cuda13x == 14.0.0", "cupy_cuda12x == 13.6.0")
+        ("cupy_cuda13x == 14.0.0", "cupy_cuda12x == 14.0.1")
     ]
 
 
