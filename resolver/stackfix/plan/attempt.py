@@ -11,6 +11,7 @@ from packaging.version import Version
 from stackfix.plan.case import Case
 from stackfix.plan.exchanging import everywhere
 from stackfix.plan.pinning import edits_for
+from stackfix.plan.rehoming import Rehoming
 from stackfix.plan.scope import EVERYWHERE, Scope, scope
 from stackfix.plan.sites import Ground, ground
 from stackfix.rules.finding import Finding
@@ -63,7 +64,8 @@ def attempt(case: Case, found: Found) -> Attempt | Rejected:
     """
     request, solution, world = case.request, found.solution, found.world
     where = scope(request, case.before.lock, solution.versions)
-    if everywhere(request.project, world, where):
+    rehoming = Rehoming(request.project, world, solution.versions, where)
+    if everywhere(request.project, world, where) or rehoming.is_shared():
         where = EVERYWHERE
     try:
         made = edits_for(request.project, world, found.domain, solution.versions, where)

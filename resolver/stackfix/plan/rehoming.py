@@ -49,6 +49,19 @@ class Rehoming:
                 found[name] = home
         return found
 
+    def is_shared(self) -> bool:
+        """Whether requirements that the chosen extras and groups share with others change home.
+
+        A source of an extra counts for what that extra asks for, and for nothing else.
+        """
+        moved = self.moved()
+        return any(
+            declared.name in moved
+            and self._where.reaches(declared, self._project)
+            and not self._where.owns(declared, self._project)
+            for declared in self._project.requirements
+        )
+
     def edits(self) -> Iterator[Edit]:
         """The edits, in the order in which they are applied."""
         moved = self.moved()

@@ -189,3 +189,18 @@ def test_an_index_that_nobody_measured_is_left_alone_and_said_so(
     plan = plan_on(shared_index, project, "RTX 5090@580.82.07")
     assert plan.status is Status.IMPOSSIBLE
     assert any("locked from https://jetson.example/simple" in o.reason for o in plan.obstacles)
+
+
+def test_what_everyone_has_changes_its_index_for_everyone(
+    shared_index: Index, tmp_path: Path
+) -> None:
+    extras = (
+        '[project.optional-dependencies]\nold = ["six<1.16"]\nnew = ["six"]\n'
+        '[tool.uv]\nconflicts = [[{ extra = "old" }, { extra = "new" }]]\n'
+    )
+    project = locked(shared_index, tmp_path / "p", "torch==2.7.1", extra=extras)
+    card = "RTX 5090@570.133.07"
+    plan = plan_on(shared_index, project, card, extras=("new",))
+    assert moved(plan)["torch"] == "2.7.1+cu128"
+    assert [edit.new for edit in plan.edits if edit.package] == ['{ index = "pytorch-cu128" }']
+    assert holds(shared_index, project, plan, card, extras=("new",))
