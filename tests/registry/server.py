@@ -163,6 +163,26 @@ class Index:
         """The projects that were recorded here or asked for: what a flat index lists."""
         return [recording for recording in self._known.values() if recording is not None]
 
+    def add_build(self, home: str, filename: str, data: bytes, metadata: str) -> None:
+        """Serve a wheel on PyTorch's index of that name, with METADATA beside it."""
+        name = re.sub(r"[-_.]+", "-", filename.split("-")[0]).lower()
+        path, text = f"whl/{home}/{filename}", reduced(metadata)
+        recording = self.pytorch(home, name)
+        if recording is None:
+            recording = self._known[f"{home}/{name}"] = Recording(name=name)
+        recording.files.append(
+            RecordedFile(
+                filename=filename,
+                path=path,
+                sha256=hashlib.sha256(data).hexdigest(),
+                size=len(data),
+                upload_time="2025-01-01T00:00:00Z",
+                metadata=digest(text),
+            )
+        )
+        recording.metadata[digest(text)] = text
+        self._metadata[path] = text
+
     def remove(self, filename: str) -> None:
         """No longer serve an added file, nor name it."""
         name = re.sub(r"[-_.]+", "-", filename.split("-")[0]).lower()

@@ -41,10 +41,18 @@ def price(made: MadeRegistry, before: Mapping[str, str], after: Mapping[str, str
 
 
 def _one(made: MadeRegistry, name: str, before: str, after: str) -> Cost:
-    order = sorted(made.releases[name], key=Version)
-    distance = abs(order.index(before) - order.index(after))
     old, new = Version(before), Version(after)
-    return cost(old, new, known=True, same_index=True, distance=distance)
+    order = sorted({Version(Version(version).public) for version in made.releases[name]})
+    distance = abs(order.index(Version(old.public)) - order.index(Version(new.public)))
+    moved = old.local != new.local
+    return cost(
+        old,
+        new,
+        known=True,
+        same_index=not moved,
+        new_index=moved and new.local is not None,
+        distance=distance,
+    )
 
 
 @dataclass
@@ -101,10 +109,11 @@ class Exhaustive:
 
     def _works(self, chosen: Pins, overrides: bool) -> bool:
         parts = list(chosen.items())
+        home = Version(chosen["torch"]).local if "torch" in chosen else None
         for everywhere in (True, False):
             # What fails in part fails as a whole, and other combinations have the same part.
             for count in range(len(parts) + 1):
-                lock = self._lock(dict(parts[:count]), overrides, everywhere)
+                lock = self._lock(dict(parts[:count]), overrides, everywhere, home)
                 if lock is None:
                     break
             else:
@@ -119,9 +128,13 @@ class Exhaustive:
             return False  # an override, or a fork, has another version there
         return not errors(after.findings(self.request.graph))
 
-    def _lock(self, pins: Pins, overrides: bool, everywhere: bool) -> bytes | None:
+    def _lock(
+        self, pins: Pins, overrides: bool, everywhere: bool, home: str | None
+    ) -> bytes | None:
         """The lock with these pins: in all forks, where every requirement may be edited, or where
-        Linux installs them, with the requirements for other platforms left as they are."""
+        Linux installs them, with the requirements for other platforms left as they are.
+
+        `home` is the index of PyTorch's that torch comes from."""
         made = self.made
         selected = "".join(f" and extra == '{extra}'" for extra in self.request.extras)
         where = "" if everywhere else f" ; {LINUX}{selected}"
@@ -142,6 +155,7 @@ class Exhaustive:
                     f"{name}!={version} ; {LINUX}{selected}"
                     for name, versions in self._useless.items()
                     for version in versions
+                    if name != "torch" or Version(version).local == home
                 ),
                 *(f"{name}=={version}" for name, version in self.outsiders.items()),
             ],
@@ -150,6 +164,7 @@ class Exhaustive:
                 for text in made.overrides
                 if overrides or Requirement(text).name not in made.releases
             ],
+            {} if home is None else {"torch": self.request.graph.indexes.url(home)},
         )
         if text not in self._locks:
             self._locks[text] = self._ask(text)

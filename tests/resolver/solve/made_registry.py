@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packaging.version import Version
@@ -22,6 +22,7 @@ OLD, NEW, LATEST = (
     "sm_70 sm_80 sm_90 sm_100 sm_120",
     "sm_80 sm_90 sm_100 sm_120",
 )
+HOMES = ("cu126", "cu128")
 LINUX, OTHERS = "sys_platform == 'linux'", "sys_platform != 'linux'"
 
 
@@ -47,8 +48,8 @@ class MadeRegistry:
     def frameworks(self) -> tuple[str, ...]:
         return tuple(name for name in self.releases if name in FRAMEWORKS)
 
-    def graph(self) -> MadeGraph:
-        return MadeGraph(self.releases)
+    def graph(self, index: Index) -> MadeGraph:
+        return MadeGraph(self.releases, index.whl)
 
     def serve(self, index: Index) -> None:
         """Put every release on the index, as wheels that hold nothing."""
@@ -72,8 +73,12 @@ def pyproject(
     extras: Mapping[str, Sequence[str]],
     constraints: Sequence[str],
     overrides: Sequence[str],
+    homes: Mapping[str, str] | None = None,
 ) -> str:
-    """A pyproject.toml for these requirements, whose extras exclude each other."""
+    """A pyproject.toml for these requirements, whose extras exclude each other.
+
+    `homes` are the addresses of indexes that packages come from.
+    """
     lines = ["[project]", 'name = "made"', 'version = "0.1.0"', 'requires-python = ">=3.11"']
     lines += [f"dependencies = {_array(dependencies)}"]
     if extras:
@@ -84,6 +89,10 @@ def pyproject(
         lines += [f"override-dependencies = {_array(overrides)}"]
     if extras:
         lines += [f"conflicts = [[{', '.join(f'{{ extra = {name!r} }}' for name in extras)}]]"]
+    for number, (name, url) in enumerate((homes or {}).items()):
+        lines += ["", "[tool.uv.sources]"] if not number else []
+        lines += [f'{name} = {{ index = "{name}-home" }}', "", "[[tool.uv.index]]"]
+        lines += [f'name = "{name}-home"', f'url = "{url}"', "explicit = true"]
     return "\n".join(lines) + "\n"
 
 
@@ -95,7 +104,24 @@ def _serve(index: Index, name: str, version: str, requires: Sequence[str]) -> No
     head = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     metadata = head + "".join(f"Requires-Dist: {line}\n" for line in requires)
     filename = f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
+    if (home := Version(version).local) is not None:
+        index.add_build(home, filename, filename.encode(), metadata)
+        return
     index.add(filename, filename.encode(), metadata=metadata)  # uv knows wheels by their hash
+
+
+def with_builds(made: MadeRegistry) -> MadeRegistry:
+    """The registry with builds of torch on PyTorch's indexes: same versions, other code."""
+    rng = random.Random(f"builds of {made.seed}")
+    torch = {
+        version: Made(code=_code(rng), requires=tuple(_requires(rng, "torch", {"torch": VERSIONS})))
+        for public in made.releases["torch"]
+        for home in HOMES
+        if rng.random() < 0.6
+        for version in [f"{public}+{home}"]
+    }
+    everything = {**made.releases, "torch": {**made.releases["torch"], **torch}}
+    return replace(made, releases=everything)
 
 
 def generate(seed: str) -> MadeRegistry:

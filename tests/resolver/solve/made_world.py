@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -12,6 +13,7 @@ from packaging.version import Version
 from stackfix.solve.world import Demand, Site, World
 from stackfix.stack import Piece, Stack
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.indexes import IndexTable
 from stackfix_knowledge.release import Release
 from stackfix_lockfiles.platforms import Platform
 from tests.resolver.making import library, target, wheel
@@ -32,8 +34,9 @@ class Made:
 class MadeGraph(Graph):
     """The real graph with invented releases in place of the real ones, and without known bugs."""
 
-    def __init__(self, made: Mapping[str, Mapping[str, Made]]) -> None:
+    def __init__(self, made: Mapping[str, Mapping[str, Made]], whl: str | None = None) -> None:
         super().__init__()
+        self._whl = whl
         self._made = {
             name: tuple(
                 _release(name, version, releases[version])
@@ -49,6 +52,11 @@ class MadeGraph(Graph):
         wanted = Version(str(version))
         return next((r for r in self.releases(name) if r.version == wanted), None)
 
+    @cached_property
+    def indexes(self) -> IndexTable:
+        """PyTorch's indexes, at the address of a test server."""
+        return IndexTable.load(self._whl)
+
     def advisories(self, name: str) -> tuple[()]:
         return ()
 
@@ -63,7 +71,10 @@ def _release(name: str, version: str, made: Made) -> Release:
         requires=tuple(made.requires),
         built_against={k: Version(v) for k, v in made.built_against.items()},
     )
-    return Release(package=name, version=Version(version), date="2026-01-01", wheels=(fact,))
+    local = Version(version).local
+    return Release(
+        package=name, version=Version(version), date="2026-01-01", index=local, wheels=(fact,)
+    )
 
 
 def made_world(

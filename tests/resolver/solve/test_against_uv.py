@@ -25,11 +25,12 @@ from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.uv import Uv
 from tests.conftest import recorded_index
+from tests.registry.server import Index
 from tests.resolver.making import target
 from tests.resolver.solve.exhaustive import Exhaustive, price
-from tests.resolver.solve.made_registry import MadeRegistry, generate
+from tests.resolver.solve.made_registry import MadeRegistry, generate, with_builds
 
-SAMPLE, DRAWS = 15, 40
+SAMPLE, BUILDS, DRAWS = 15, 8, 60
 WORLDS = int(os.environ.get("STACKFIX_WORLDS", "300"))
 
 
@@ -48,14 +49,34 @@ def test_nothing_is_cheaper_in_many_more_worlds(
     compared(seed, tmp_path, monkeypatch)
 
 
-def compared(seed: int, folder: Path, environment: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seed", range(BUILDS))
+def test_nothing_is_cheaper_with_builds_on_other_indexes(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared(seed, tmp_path, monkeypatch, builds=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(BUILDS, WORLDS))
+def test_nothing_is_cheaper_with_builds_in_many_more_worlds(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared(seed, tmp_path, monkeypatch, builds=True)
+
+
+def compared(
+    seed: int, folder: Path, environment: pytest.MonkeyPatch, *, builds: bool = False
+) -> None:
     """Plan and compare in the first world of this seed that uv can lock and a target can't run."""
     environment.setenv("UV_PYTHON", sys.executable)  # uv would look for one at every call
     for number in range(DRAWS):
         made, place = generate(f"{seed}.{number}"), folder / str(number)
+        if builds and "torch" not in made.releases:
+            continue
+        made = with_builds(made) if builds else made
         with recorded_index(place, environment, recordings=place / "nothing") as index:
             made.serve(index)
-            request = locked(made, place / "project")
+            request = locked(made, place / "project", index)
             if request is not None and faulty(request):
                 judged(made, request, place / "tried")
                 return
@@ -103,7 +124,7 @@ def versions(made: MadeRegistry, lock: Lock, request: Request) -> dict[str, str]
     return {p.name: str(p.version) for stack in stacks for p in stack if p.name in made.frameworks}
 
 
-def locked(made: MadeRegistry, folder: Path) -> Request | None:
+def locked(made: MadeRegistry, folder: Path, index: Index) -> Request | None:
     """The request for the project, locked as its case says; None: uv finds no such lock."""
     made.write(folder, [f"{name}=={version}" for name, version in made.locked.items()])
     if not lock(folder):
@@ -112,7 +133,7 @@ def locked(made: MadeRegistry, folder: Path) -> Request | None:
     assert lock(folder)
     return Request(
         project=Project.find(folder),
-        graph=made.graph(),
+        graph=made.graph(index),
         targets=tuple(target(card) for card in made.cards),
         extras=("one",) if made.extras else (),
     )
