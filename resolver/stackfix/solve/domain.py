@@ -54,6 +54,7 @@ class Domain:
         self._faults: dict[tuple[str, Version], list[Finding]] = (
             {} if beside is None else beside._faults
         )
+        self._matching: dict[tuple[str, frozenset[SpecifierSet]], tuple[Choice, ...]] = {}
         self._hopeless = Hopeless(world, self)
 
     @property
@@ -75,6 +76,22 @@ class Domain:
         if found is None:
             versions = [choice.version for choice in self.choices(name)]
             found = self._admitted[key] = frozenset(specifier.filter(versions, prereleases=True))
+        return found
+
+    def matching(self, key: str, asked: frozenset[SpecifierSet]) -> tuple[Choice, ...]:
+        """The choices for a key that all specifiers admit and nothing speaks against by itself."""
+        place = (key, asked)
+        found = self._matching.get(place)
+        if found is None:
+            name = key.partition("[")[0]
+            admitted = [self.admitted(name, specifier) for specifier in asked]
+            found = self._matching[place] = tuple(
+                choice
+                for choice in self.choices(name)
+                if all(choice.version in versions for versions in admitted)
+                and self.offers(key, choice.release)
+                and self.hopeless(key, choice.version, choice.release) is None
+            )
         return found
 
     def hopeless(self, key: str, version: Version, release: Release | None) -> str | None:

@@ -141,14 +141,10 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
         required = self._world.required.get(name)
         if required is not None:
             asked.add(required)
-        admitted = [self._domain.admitted(name, specifier) for specifier in asked]
         found = [
             Candidate(identifier, choice.version, choice.release)
-            for choice in self._domain.choices(name)
+            for choice in self._domain.matching(identifier, frozenset(asked))
             if (name, choice.version) not in self._refused
-            and all(choice.version in versions for versions in admitted)
-            and self._domain.offers(identifier, choice.release)
-            and self._domain.hopeless(identifier, choice.version, choice.release) is None
         ]
         if not found and (pinned := self._domain.unrecorded(name, asked)) is not None:
             return [Candidate(identifier, pinned)]
