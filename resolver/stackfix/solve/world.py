@@ -140,6 +140,9 @@ class World:
     homes: Homes = HERE
     exchange: Exchange | None = None
     """Variants that the project asks for in place of the declared ones; `roots` has them."""
+    _truths: dict[tuple[str, str, str], bool] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def price(self) -> Cost:
@@ -183,6 +186,7 @@ class World:
         self, requires: Iterable[str], platforms: Container[str], extra: str = ""
     ) -> list[Requirement]:
         """The requirements whose marker holds on some site (of `platforms`) with this extra."""
+        sites = {site.platform: site for site in self.sites if site.platform in platforms}
         found = []
         for text in requires:
             requirement = parse_requirement(text)
@@ -191,10 +195,13 @@ class World:
             marker = requirement.marker
             if extra and (marker is None or "extra" not in str(marker)):
                 continue
-            for site in self.sites:
-                if site.platform not in platforms:
-                    continue
-                if marker is None or marker.evaluate({**site.markers, "extra": extra}):
+            for platform, site in sites.items():
+                key = (text.partition(";")[2], platform, extra)
+                holds = self._truths.get(key)  # most lines have one of a few markers
+                if holds is None:
+                    truths = {**site.markers, "extra": extra}
+                    holds = self._truths[key] = marker is None or marker.evaluate(truths)
+                if holds:
                     found.append(requirement)
                     break
         return found
