@@ -100,6 +100,8 @@ def _why_variant(question: str, declared: Domain, move: Move) -> Answer:
     lines = [f"{old} → {new}: {move.because}"]
     if obstacles:
         lines.append(f"why not {old}:")
+    else:
+        lines.append(f"{old} can stay where more else moves: stackfix plan --keep {name}")
     return Answer(question=question, lines=tuple(lines), obstacles=obstacles)
 
 

@@ -247,6 +247,16 @@ def test_why_a_variant_gives_way(facts_index: Index, tmp_path: Path) -> None:
     assert "needs driver 580.65.06 or newer" in answer.obstacles[0].reason
 
 
+def test_why_a_variant_gives_way_that_could_stay(facts_index: Index, tmp_path: Path) -> None:
+    project = locked(facts_index, tmp_path / "p", "torch==2.12.0", "jax[cuda12]==0.8.0")
+    (answer,) = plan_for(project, NEW, why=("jax",)).answers
+    assert answer.lines[0].startswith("jax[cuda12] → jax[cuda13]: SF302: nvidia-cudnn-cu12")
+    assert answer.lines[1:] == (
+        "jax[cuda12] can stay where more else moves: stackfix plan --keep jax",
+    )
+    assert not answer.obstacles
+
+
 @pytest.mark.parametrize("requirement", ["jax[cuda13]==0.8.0", "cupy-cuda13x==13.6.0"])
 def test_why_not_a_variant(facts_index: Index, tmp_path: Path, requirement: str) -> None:
     project = locked(facts_index, tmp_path / "p", "jax[cuda12]==0.8.0", "cupy-cuda12x==13.6.0")
