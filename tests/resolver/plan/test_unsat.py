@@ -220,6 +220,15 @@ def test_extras_that_clash_become_alternatives(facts_index: Index, tmp_path: Pat
     assert {"2.7.1", "2.8.0", "2.9.1"} <= locked
 
 
+def test_groups_that_clash_become_alternatives(facts_index: Index, tmp_path: Path) -> None:
+    groups = '[dependency-groups]\nold = ["torch==2.7.1"]\nnew = ["torch==2.8.0"]\n'
+    project = project_of(tmp_path / "p", "torch", extra=groups)
+    plan = plan_on(facts_index, project, H100, groups=("new",))
+    assert "line 7, group old asks for torch==2.7.1" in first(plan).message
+    assert [edit.new for edit in plan.edits] == ['[{ group = "old" }, { group = "new" }]']
+    assert holds(facts_index, project, plan, H100, groups=("new",))
+
+
 def test_the_chosen_alternative_moves_and_no_other(facts_index: Index, tmp_path: Path) -> None:
     project = project_of(tmp_path / "p", "torch", extra=ALTERNATIVES)
     plan = plan_on(facts_index, project, BLACKWELL, extras=("old",), **SAME_INDEX)
