@@ -66,6 +66,14 @@ def test_torchcodec_0_11_0_asks_for_npp_which_torch_does_not_bring() -> None:
     assert not found(torch, *known("torchcodec==0.11.1", *CUDA_13))
 
 
+def test_a_transformer_engine_for_cuda_12_was_built_with_13() -> None:
+    """NVIDIA/TransformerEngine#2040; 2.6.0.post1 is the build that was meant."""
+    beside = known("torch==2.8.0+cu128", *CUDA_12)
+    (finding,) = found(*known("transformer-engine-cu12==2.6.0"), *beside)
+    assert "libcublas.so.13" in finding.message
+    assert not found(*known("transformer-engine-cu12==2.6.0.post1"), *beside)
+
+
 def test_a_package_with_a_library_for_each_cuda_takes_the_one_that_is_there() -> None:
     several = wheel(needs=("libcudart.so.11.0", "libcudart.so.12", "libcublas.so.12"))
     kernels = piece("sgl-kernel", "0.3.0", several)
