@@ -41,8 +41,9 @@ def _order(obstacle: Obstacle) -> tuple[str, Sequence[int]]:
 
 def _without(failure: Failure) -> str:
     """The reason with the version taken out, so that the same fault of two versions reads alike."""
-    own = f"{failure.package} {failure.version}"
-    return failure.reason.replace(own, failure.package).replace(f"=={failure.version}", "")
+    version = re.escape(str(failure.version))
+    bare = re.sub(rf"(?:(?:==|<=|>=){version}(?![\w.])(?:,(?=[<>=!~]))?)+", "", failure.reason)
+    return re.sub(rf" {version}(?![\w.])", "", bare)
 
 
 def of_rejected(rejected: Iterable[Rejected]) -> tuple[Obstacle, ...]:

@@ -66,12 +66,30 @@ def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
         asked += f", while {name} stays at {world.locked[name]} ({world.held[name]})"
     if faults:
         return Conflict(reason=f"{asked}, but {sorted(faults)[0]}", about=name)
+    bare = _without_extra(demands[0].key, joint, domain)
+    if bare is not None:
+        return Conflict(reason=bare, about=name)
     hopeless = _hopeless(demands[0].key, joint, domain)
     if hopeless is not None:
         return Conflict(reason=hopeless, about=name)
     if len(limiting) < 2:
         return Conflict(reason=f"{asked}, and no known release of {name} fits", about=name)
     return Conflict(reason=f"{asked}: they exclude each other", about=name)
+
+
+def _without_extra(key: str, admitted: SpecifierSet, domain: Domain) -> str | None:
+    """Where the admitted versions lack the extra that is asked for, says so of the preferred."""
+    name, bracket, extra = key.partition("[")
+    if not bracket:
+        return None
+    choices = [
+        choice
+        for choice in domain.choices(name)
+        if admitted.contains(choice.version, prereleases=True)
+    ]
+    if not choices or any(domain.offers(key, choice.release) for choice in choices):
+        return None
+    return f"{name} {choices[0].version} has no extra {extra[:-1]}"
 
 
 def _hopeless(key: str, admitted: SpecifierSet, domain: Domain) -> str | None:
