@@ -52,9 +52,12 @@ class Rehoming:
     def is_shared(self) -> bool:
         """Whether requirements that the chosen extras and groups share with others change home.
 
-        A source of an extra counts for what that extra asks for, and for nothing else.
+        A source of an extra counts for what that extra asks for, and for nothing else: neither for
+        what others ask for, nor for an override.
         """
         moved = self.moved()
+        if not self._world.overrides.keys().isdisjoint(moved):
+            return True
         return any(
             declared.name in moved
             and self._where.reaches(declared, self._project)
