@@ -36,9 +36,27 @@ def cuda_majors(
         if name == _TORCH:
             if wheel.cuda is not None:
                 yield platform, wheel.cuda.major
-        elif loading.when is When.IMPORT:
+        elif loading.when is not When.IMPORT:
+            yield from ((platform, major) for major in _coupled(world, name, version))
+        else:
             libraries = (graph.loading.library(soname) for soname in loading.asks(wheel))
             named = {graph.cuda_majors(library) for library in libraries if library}
             builds = {major for majors in named if len(majors) == 1 for major in majors}
             if len(builds) == 1:  # else it takes the one that is there
                 yield platform, builds.pop()
+
+
+def _coupled(world: World, name: str, version: Version) -> set[int]:
+    """The CUDA major of the libraries that a coupling ties a package to, and that are there now.
+
+    TensorFlow opens the cuDNN of CUDA 12 if it finds one. A move that takes it away meets the
+    coupling, and leaves TensorFlow on the CPU.
+    """
+    needed = {
+        coupling.needs
+        for coupling in world.graph.couplings(name)
+        if coupling.concerns(version) and world.present(coupling.needs)
+    }
+    packages = (world.graph.packages.get(library) for library in needed)
+    majors = {package.cuda_major for package in packages if package is not None} - {None}
+    return {major for major in majors if major is not None} if len(majors) == 1 else set()
