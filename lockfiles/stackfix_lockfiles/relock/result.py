@@ -45,8 +45,14 @@ def other_index(old: Lock | None, data: bytes) -> tuple[str, ...]:
     """A warning where the index that most of the old lock came from is in the new one no more.
 
     That of a company is often named in a variable or a user's uv.toml, which not every machine has.
+    What takes another version moves on purpose, to another index too: only what stays counts.
     """
-    before = Counter(p.source.index for p in old.packages if p.source.index) if old else Counter()
+    if old is None:
+        return ()
+    stay = {(p.name, p.version) for p in Lock.parse(data).packages}
+    before = Counter(
+        p.source.index for p in old.packages if p.source.index and (p.name, p.version) in stay
+    )
     after = Counter(found.rstrip("/") for found in _REGISTRY.findall(data.decode("utf-8")))
     if not before or not after or before.most_common(1)[0][0] in after:
         return ()
