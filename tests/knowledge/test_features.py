@@ -18,3 +18,9 @@ def test_the_folder_does_not_count() -> None:
 
 def test_most_libraries_serve_every_card() -> None:
     assert feature_of("torch/lib/libtorch_cuda.so") is None
+
+
+def test_reading_files_into_the_memory_of_a_card_is_no_reason_against_the_card() -> None:
+    feature = feature_of("nvidia/cufile/lib/libcufile.so.0")
+    assert feature is not None
+    assert feature.floor == ComputeCapability(6, 0)
