@@ -1,7 +1,27 @@
-"""Real stack problems end as they should: stacks.toml, each case through a plan.
+"""Real stack problems end as they should: stacks/*.toml, each case through a plan.
 
 The index serves what the facts know of the stack (tests/registry/facts.py), so that vllm or
 TensorFlow lock without a recording of all that surrounds them.
+
+A case says:
+
+    depends    the project's dependencies
+    index      packages from one of PyTorch's indexes: { name = "cu128", packages = [...] }
+    overrides  tool.uv.override-dependencies
+    locked     versions that the lock starts from where `depends` leaves them open
+    unlockable true where uv can lock no such project: it is planned without a uv.lock
+    targets    as `--target` takes them
+    platforms  where those run, if not on the platform of the card
+    findings   codes that the plan must name
+    about      packages that these errors must be about
+    outcome    "planned", "impossible" or "nothing-to-do" (a warning is all)
+    after      versions after the move; "absent", or ">=9.6" for a range
+    reported   what the people who met it ended with, where they said so
+    asks       what the project's dependencies are afterwards
+    require    `--require`, `keep`: `--keep`, `strategy`: `--strategy`
+    obstacle   a part of a reason why not
+    lifts      a part of the line that says what would open a way
+    reason     instead of all that: why a project with a uv.lock cannot show the problem
 """
 
 from __future__ import annotations
@@ -26,7 +46,8 @@ from tests.resolver.making import graph
 from tests.resolver.plan.mirrored import on_index, plan_on
 from tests.resolver.plan.planning import project_of
 
-ROWS = tomllib.loads((Path(__file__).parent / "stacks.toml").read_text(encoding="utf-8"))["case"]
+FILES = sorted((Path(__file__).parent / "stacks").glob("*.toml"))
+ROWS = [row for f in FILES for row in tomllib.loads(f.read_text(encoding="utf-8"))["case"]]
 SHOWN = [row for row in ROWS if "reason" not in row]
 
 
@@ -35,7 +56,7 @@ def test_a_real_problem_ends_as_it_should(
     row: Mapping[str, Any], facts_index: Index, tmp_path: Path
 ) -> None:
     project = made(row, facts_index, tmp_path / "p")
-    asked = {key: tuple(row.get(key, ())) for key in ("require", "keep")}
+    asked = {key: tuple(row.get(key, ())) for key in ("require", "keep", "platforms")}
     strategy = Strategy(row.get("strategy", Strategy.LEAST_CHANGE))
     plan = plan_on(facts_index, project, *row["targets"], strategy=strategy, **asked)
     assert plan.status is Status(row["outcome"]), [o.reason for o in plan.obstacles]
@@ -50,8 +71,12 @@ def test_a_real_problem_ends_as_it_should(
         assert agrees(versions.get(name), wanted), (name, versions.get(name))
 
 
+def test_every_case_has_a_name_of_its_own() -> None:
+    assert len({row["id"] for row in ROWS}) == len(ROWS)
+
+
 def test_cases_that_no_lock_can_show_say_why() -> None:
-    assert len(SHOWN) >= 20
+    assert len(SHOWN) >= 100
     assert all(row["reason"] for row in ROWS if row not in SHOWN)
 
 

@@ -1,6 +1,6 @@
 """Projects that uv cannot lock: the clash in plain words, and the move counted from what is asked.
 
-The rows U… of stacks.toml say where such projects end; here is how they get there.
+The rows of stacks/unlockable.toml say where such projects end; here is how they get there.
 """
 
 from __future__ import annotations
