@@ -17,7 +17,7 @@ class Feature:
     """A feature that is used only where someone asks for it, and the library that serves it."""
 
     library: str
-    """How the name of its file starts, such as ``libcusparseLt``."""
+    """How the name of its file starts, such as ``libcusparseLt``; with a slash, its path."""
     name: str
     """What it does, for a report."""
     floor: ComputeCapability
@@ -29,7 +29,10 @@ class Feature:
 def feature_of(library: str) -> Feature | None:
     """The feature that a library serves, by its path in the wheel; None for most libraries."""
     file = library.rpartition("/")[2]
-    return next((feature for feature in _features() if file.startswith(feature.library)), None)
+    for feature in _features():
+        if (library if "/" in feature.library else file).startswith(feature.library):
+            return feature
+    return None
 
 
 @cache

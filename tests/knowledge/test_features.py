@@ -24,3 +24,8 @@ def test_reading_files_into_the_memory_of_a_card_is_no_reason_against_the_card()
     feature = feature_of("nvidia/cufile/lib/libcufile.so.0")
     assert feature is not None
     assert feature.floor == ComputeCapability(6, 0)
+
+
+def test_with_a_slash_the_folder_counts() -> None:
+    assert feature_of("torchao/_C.abi3.so") is not None
+    assert feature_of("vllm/_C.abi3.so") is None
