@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -22,6 +23,9 @@ from stackfix_knowledge.packages import Role
 from stackfix_knowledge.release import Release
 
 __all__ = ["Candidate", "StackProvider"]
+
+ENOUGH = 8
+"""Candidates counted before a package counts as one with many."""
 
 _ROLES = {Role.FRAMEWORK: 0, Role.COMPANION: 1, Role.LIBRARY: 2}
 
@@ -51,6 +55,13 @@ class Candidate:
         )
 
 
+class Asked(Protocol):
+    """What resolvelib's RequirementInformation offers."""
+
+    @property
+    def requirement(self) -> Demand: ...
+
+
 class StackProvider(AbstractProvider[Demand, Candidate, str]):
     """The domain as resolvelib sees it."""
 
@@ -70,18 +81,39 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
         identifier: str,
         resolutions: Mapping[str, Candidate],
         candidates: Mapping[str, Iterator[Candidate]],
-        information: object,
+        information: Mapping[str, Iterator[Asked]],
         backtrack_causes: Sequence[object],
-    ) -> tuple[int, int, str]:
-        """Frameworks before what follows from them, then the fewest candidates.
+    ) -> tuple[bool, int, int, str]:
+        """What has no way left, then frameworks before what follows them, the fewest ways first.
 
         Frameworks exclude each other through what they drag in, which is known as soon as they
-        are chosen; libraries chosen before would only be chosen again.
+        are chosen; libraries chosen before would only be chosen again. A companion that no choice
+        fits any more (torchaudio, where none is for this torch) ends the branch at once: found
+        last, all that was chosen in between would be tried anew before torch is.
         """
         package = self._world.graph.packages.get(identifier.partition("[")[0])
         role = _ROLES.get(package.role, len(_ROLES)) if package else len(_ROLES)
-        few = sum(1 for _ in islice(candidates[identifier], 8))
-        return (role, few, identifier)
+        fitting = (c for c in candidates[identifier] if self._fits(c, resolutions, information))
+        few = sum(1 for _ in islice(fitting, ENOUGH))
+        return (few > 0, role, few, identifier)
+
+    def _fits(
+        self,
+        candidate: Candidate,
+        resolutions: Mapping[str, Candidate],
+        information: Mapping[str, Iterator[Asked]],
+    ) -> bool:
+        """Whether what a candidate asks for agrees with all that is chosen already."""
+        for demand in self.get_dependencies(candidate):
+            if demand.owner is not None:
+                rivals = information.get(demand.key, ())
+                if any(asked.requirement.owner != demand.owner for asked in rivals):
+                    return False
+                continue
+            chosen = resolutions.get(demand.key)
+            if chosen is not None and not self.is_satisfied_by(demand, chosen):
+                return False
+        return True
 
     def find_matches(
         self,

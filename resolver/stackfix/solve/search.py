@@ -147,11 +147,19 @@ class Search:
         )
 
     def _unrecorded(self, solution: Solution) -> int:
-        """How many packages move to a version that no facts are kept of."""
-        world = self.world
-        return sum(
-            world.locked.get(name) != version and world.graph.release(name, version) is None
-            for name, version in solution.versions.items()
+        """How many packages move to where nobody read what they ask for.
+
+        No facts are kept of the release, or of no wheel of it for the platform of some site.
+        """
+        pieces = (piece for stack in solution.stacks for piece in stack)
+        return len(
+            {
+                piece.name
+                for piece in pieces
+                if piece.package.judged
+                and self.world.locked.get(piece.name) != piece.version
+                and (piece.wheel is None or piece.wheel.requires is None)
+            }
         )
 
     def _price(self, lanes: Sequence[_Lane], places: tuple[int, ...]) -> Cost:

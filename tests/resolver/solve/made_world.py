@@ -25,7 +25,8 @@ PLATFORM = Platform.parse("linux_x86_64")
 class Made:
     """One invented release: what it requires, and the cards it has code for."""
 
-    requires: Sequence[str] = ()
+    requires: Sequence[str] | None = ()
+    """None: nobody read it."""
     code: str = "sm_70 sm_80 sm_90"
     cuda: str = "12.6"
     built_against: Mapping[str, str] = field(default_factory=dict)
@@ -68,7 +69,7 @@ def _release(name: str, version: str, made: Made) -> Release:
     fact = wheel(
         library(f"{name}.so", {made.code: 10}),
         cuda=made.cuda,
-        requires=tuple(made.requires),
+        requires=None if made.requires is None else tuple(made.requires),
         built_against={k: Version(v) for k, v in made.built_against.items()},
     )
     local = Version(version).local

@@ -238,3 +238,21 @@ def test_the_reason_names_who_needs_a_package_that_is_asked_for_without_limits()
     search = Search(world, Domain(world))
     assert not list(search.solutions())
     assert any("torch 2.8.0 needs nvidia-nvshmem-cu12" in f.reason for f in search.failures)
+
+
+def test_a_companion_that_nobody_read_comes_after_what_is_known() -> None:
+    torch = {
+        "2.7.1": Made(),
+        "2.8.0": Made(code=BLACKWELL, cuda="12.8"),
+        "2.9.1": Made(code=BLACKWELL, cuda="12.8"),
+    }
+    vision = {
+        "0.22.0": Made(requires=["torch==2.7.1"], code=BLACKWELL),
+        "0.23.0": Made(requires=None, code=BLACKWELL),
+        "0.24.0": Made(requires=["torch==2.9.1"], code=BLACKWELL),
+    }
+    made = {"torch": torch, "torchvision": vision}
+    world = made_world(made, {"torch": "2.7.1", "torchvision": "0.22.0"}, ["torch", "torchvision"])
+    found = list(Search(world, Domain(world)).solutions())
+    assert [str(one.chosen["torch"]) for one in found] == ["2.9.1", "2.8.0"]
+    assert found[1].cost.unknown == 1
