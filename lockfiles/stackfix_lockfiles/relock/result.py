@@ -45,18 +45,18 @@ def other_index(old: Lock | None, data: bytes) -> tuple[str, ...]:
     """A warning where the index that most of the old lock came from is in the new one no more.
 
     That of a company is often named in a variable or a user's uv.toml, which not every machine has.
-    What takes another version moves on purpose, to another index too: only what stays counts.
+    What takes another version moves on purpose, to another index too: what stays tells.
     """
     if old is None:
         return ()
     stay = {(p.name, p.version) for p in Lock.parse(data).packages}
-    before = Counter(
-        p.source.index for p in old.packages if p.source.index and (p.name, p.version) in stay
-    )
+    indexed = [p for p in old.packages if p.source.index]
+    before = Counter(p.source.index for p in indexed if (p.name, p.version) in stay)
     after = Counter(found.rstrip("/") for found in _REGISTRY.findall(data.decode("utf-8")))
     if not before or not after or before.most_common(1)[0][0] in after:
         return ()
-    (gone, count), (now, _) = before.most_common(1)[0], after.most_common(1)[0]
+    (gone, _), (now, _) = before.most_common(1)[0], after.most_common(1)[0]
+    count = sum(p.source.index == gone for p in indexed)
     warning = (
         f"uv.lock takes {count} packages from {gone}, which no setting here names: uv took them "
         f"from {now}; if that is not meant, set UV_DEFAULT_INDEX and plan again"
