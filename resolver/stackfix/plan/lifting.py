@@ -33,7 +33,7 @@ ROUNDS = 16
 
 def lifts(case: Case, demands: Sequence[Demand], homes: Homes) -> tuple[str, ...]:
     """Ways out, each tried in the solver before it is named."""
-    if case.clashing and _solved(case, case.before.sites, demands, homes) is not None:
+    if _solved(case, case.before.sites, demands, homes) is not None:
         return ()  # what is left is uv's refusal, and no driver changes that
     found = list(_by_driver(case, demands, homes))
     if len(case.before.sites) > 1:
@@ -68,7 +68,10 @@ def _by_driver(case: Case, demands: Sequence[Demand], homes: Homes) -> Iterator[
             sites = _with(case.before.sites, target, replace(target, driver=driver))
             outcome = _solved(case, sites, demands, homes)
             if outcome is not None:
-                yield f"driver {driver} or newer for the {target.short}: then {outcome.words}"
+                compat = ", or its cuda-compat package," if target.may_have_compat else ""
+                yield (
+                    f"driver {driver} or newer{compat} for the {target.short}: then {outcome.words}"
+                )
                 break
 
 

@@ -54,16 +54,11 @@ class DriverForCuda:
             message=f"{piece.title} is built with CUDA {cuda or major}, which needs driver "
             f"{minimum.value} or newer; {target.libcuda} is older",
             evidence=minimum.evidence,
-            fix=f"driver {minimum.value} or newer" + self._or_compat(target)
+            fix=f"driver {minimum.value} or newer"
+            + (", or its cuda-compat package" if target.may_have_compat else "")
             if advised
             else f"no driver helps: none that runs CUDA {major} supports the {target.gpu}",
         )
-
-    @staticmethod
-    def _or_compat(target: Target) -> str:
-        """The other way on a data-centre card. Which drivers it goes with, NVIDIA lists."""
-        linux = target.platform.startswith("linux")
-        return ", or its cuda-compat package" if linux and target.segment == "datacenter" else ""
 
     def leading(self, found: Sequence[Finding], stack: Stack) -> list[Finding]:
         """`found` without what follows from something else in it.

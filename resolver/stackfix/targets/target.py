@@ -43,6 +43,11 @@ class Target:
         return self.segment != "geforce"
 
     @property
+    def may_have_compat(self) -> bool:
+        """Whether to advise them: on data-centre cards under Linux, whatever the server."""
+        return self.segment == "datacenter" and self.platform.startswith("linux")
+
+    @property
     def libcuda(self) -> DriverVersion | None:
         """The version of the libcuda that programs load: it decides which CUDA they can use."""
         if self.driver is None or self.compat is None or not self.compat_serves:
