@@ -56,7 +56,7 @@ def test_what_each_build_was_compiled_for(
 def test_a_build_that_nobody_wrote_down_is_unknown(indexes: IndexTable) -> None:
     found = release(indexes, "torch", "2.7.1+cu128")
     assert found is not None
-    wheel = found.wheel("linux_aarch64")
+    wheel = found.wheel("win_amd64")
     assert wheel is not None
     assert wheel.coverage is None
 

@@ -219,7 +219,18 @@ class Domain:
             return False
         if release.index != self._index_of(locked) and not self._reaches(release):
             return False
+        if release.index is not None and not self._is_built(release):
+            return False
         return all(self._runs_on_python(wheel) for wheel in release.wheels)
+
+    def _is_built(self, release: Release) -> bool:
+        """Whether a build of PyTorch's indexes is documented for every site that has the package.
+
+        Nobody lists those indexes here; one that no document names for a platform is most likely
+        not there, and uv could only refuse it.
+        """
+        sites = [s for s in self._world.sites if s.stack.get(release.package) is not None]
+        return all(release.wheel(s.platform) is not None for s in sites or self._world.sites)
 
     def _reaches(self, release: Release) -> bool:
         """Whether a release of another index than the package's present one may be looked at."""
