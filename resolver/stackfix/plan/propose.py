@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from stackfix.plan import outcome
@@ -18,12 +18,13 @@ from stackfix.plan.obstacles import stuck
 from stackfix.plan.plan import NextStep, Plan
 from stackfix.plan.reach import IndexesSilent, Reach
 from stackfix.plan.request import Request, Strategy
-from stackfix.plan.scenes import at_fault, scenes
+from stackfix.plan.scenes import Scene, at_fault, scenes
 from stackfix.plan.start import start
 from stackfix.plan.why import answers
 from stackfix.rules.judge import errors
 from stackfix.rules.sf506_clash import Clashing
-from stackfix.solve.search import Failure, Found
+from stackfix.solve.joint import Joint
+from stackfix.solve.search import Found
 from stackfix_lockfiles.relock import IndexUnreachable
 
 __all__ = ["propose"]
@@ -104,41 +105,77 @@ def _moved(case: Case, found: Limits, reach: Reach) -> Plan:
         IndexesSilent: some of them don't, which was not known so far.
     """
     request = case.request
-    failures: list[Failure] = []
-    rejected: list[Rejected] = []
-    tried = 0
     known: set[object] = set()
     suspects = at_fault(case.findings)
-    for scene in scenes(request, case.before, found.demands, reach.homes, suspects):
-        search = scene.search(newest=request.strategy == Strategy.NEWEST)
-        refused: list[Rejected] = []
-        for combination in search.solutions():
-            if _key(combination) in known:
-                continue
-            known.add(_key(combination))
-            reach.ask(combination)
-            request.say("relocking with " + _named(combination))
-            try:
-                result = attempt(case, combination)
-            except IndexUnreachable as unreachable:
-                reach.failed(unreachable.url, unreachable.reason)
-                raise
-            if isinstance(result, Attempt):
-                step = _next(case, result, found)
-                tried += search.tried
-                warnings = (*found.warnings, *reach.warnings)
-                return outcome.planned(case, result, step, warnings, tried)
-            if result.uncached:
-                reach.uncached(combination)
-            refused.append(result)
-            if len(refused) >= ATTEMPTS or stuck(refused):
-                break
-        rejected += refused
-        failures += (*search.failures, *scene.held)
-        tried += search.tried
+    runs = [
+        _Run(scene, scene.search(newest=request.strategy == Strategy.NEWEST))
+        for scene in scenes(request, case.before, found.demands, reach.homes, suspects)
+    ]
+    for run, combination in _in_turn(runs):
+        if _key(combination) in known:
+            continue
+        known.add(_key(combination))
+        reach.ask(combination)
+        request.say("relocking with " + _named(combination))
+        try:
+            result = attempt(case, combination)
+        except IndexUnreachable as unreachable:
+            reach.failed(unreachable.url, unreachable.reason)
+            raise
+        if isinstance(result, Attempt):
+            step = _next(case, result, found)
+            warnings = (*found.warnings, *reach.warnings)
+            return outcome.planned(case, result, step, warnings, sum(r.search.tried for r in runs))
+        if result.uncached:
+            reach.uncached(combination)
+        run.refused.append(result)
     ways = lifts(case, found.demands, reach.homes)
     warnings = (*found.warnings, *reach.warnings)
+    failures = [failure for r in runs for failure in (*r.search.failures, *r.scene.held)]
+    rejected = [one for r in runs for one in r.refused]
+    tried = sum(r.search.tried for r in runs)
     return outcome.impossible(case, failures, rejected, ways, warnings, tried)
+
+
+@dataclass
+class _Run:
+    """The search of one scene, and what of it did not become a lock."""
+
+    scene: Scene
+    search: Joint
+    refused: list[Rejected] = field(default_factory=list)
+
+    def solutions(self) -> Iterator[Found]:
+        """Until so many were refused that more would be as well."""
+        for combination in self.search.solutions():
+            yield combination
+            if len(self.refused) >= ATTEMPTS or stuck(self.refused):
+                return
+
+
+def _in_turn(runs: Sequence[_Run]) -> Iterator[tuple[_Run, Found]]:
+    """The solutions of one scene after another, but what nobody measured after what is known.
+
+    Last resorts come after everything else.
+    """
+    late: list[tuple[_Run, Found, Iterator[Found]]] = []
+
+    def delayed() -> Iterator[tuple[_Run, Found]]:
+        for run, first, rest in sorted(late, key=lambda one: one[1].cost.unknown):
+            yield run, first
+            yield from ((run, combination) for combination in rest)
+        late.clear()
+
+    for run in runs:
+        if run.scene.last_resort:
+            yield from delayed()
+        solutions = run.solutions()
+        for combination in solutions:
+            if combination.cost.unknown:  # so has all that follows
+                late.append((run, combination, solutions))
+                break
+            yield run, combination
+    yield from delayed()
 
 
 def _next(case: Case, made: Attempt, found: Limits) -> NextStep | None:

@@ -28,6 +28,8 @@ class Scene:
     """Worlds that are searched together, in order of cost."""
 
     around: tuple[Worlds, ...]
+    last_resort: bool = False
+    """Pins of libraries are overridden: only where nothing else works, however little is known."""
 
     @property
     def held(self) -> list[Failure]:
@@ -72,4 +74,4 @@ def scenes(
         for libraries in OVERRIDABLE:
             relaxed = frozenset(p.name for what in libraries for p in packages.providing(what))
             loose = world(request, ground, demands, overrides=False, relaxed=relaxed, homes=homes)
-            yield Scene((seen(loose),))
+            yield Scene((seen(loose),), last_resort=True)
