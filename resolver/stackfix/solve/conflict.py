@@ -50,7 +50,10 @@ def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
             return Conflict(reason=f"{makers} are builds for different CUDA majors")
         return Conflict(reason=f"{makers} install the same file")
     limiting = _excluding([demand for demand in demands if demand.specifier])
-    asked = " and ".join(_said(demand) for demand in limiting[:4] or demands[:2])
+    # The version in question is named by whoever reports the failure.
+    others = [demand for demand in limiting if demand.origin != PLAN or demand.name != name]
+    against = others if others and len(others) < len(limiting) else limiting
+    asked = " and ".join(_said(demand) for demand in against[:4] or demands[:2])
     if not world.is_stack(name):
         return Conflict(reason=_outside(name, demands, world), about=name)
     refused = domain.refused(name)
@@ -74,6 +77,8 @@ def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
         return Conflict(reason=hopeless, about=name)
     if len(limiting) < 2:
         return Conflict(reason=f"{asked}, and no known release of {name} fits", about=name)
+    if against is not limiting:
+        return Conflict(reason=asked, about=name)
     return Conflict(reason=f"{asked}: they exclude each other", about=name)
 
 

@@ -30,7 +30,7 @@ from tests.resolver.making import target
 from tests.resolver.solve.exhaustive import Exhaustive, price
 from tests.resolver.solve.made_registry import MadeRegistry, generate, with_builds
 
-SAMPLE, BUILDS, DRAWS = 15, 8, 60
+SAMPLE, BUILDS, DRAWS = 15, 8, 400
 WORLDS = int(os.environ.get("STACKFIX_WORLDS", "300"))
 
 
