@@ -113,10 +113,8 @@ def addresses() -> tuple[str, str]:
         ("lobster", "RTX 5090@580.82.07"),
         ("lobster", "B200@580.82.07"),
         ("lobster", "GB10@580.95.05"),
-        ("resselt", "RTX 5090@580.82.07"),
-        ("speaches", "GTX 1080 Ti@570.133.07"),
         ("speaches", "GB10@580.95.05"),
-        ("fish-speech", "GTX 1080 Ti@570.133.07"),
+        ("zonos", "RTX PRO 6000:2@580.173.02"),
     ],
 )
 def test_a_real_project_moves_and_uv_accepts_its_lock(
