@@ -18,6 +18,7 @@ from stackfix.rules.sf109_unmeasured import is_unknown
 from stackfix.solve.builds import cuda_majors
 from stackfix.solve.cost import Cost, cost
 from stackfix.solve.hopeless import Hopeless
+from stackfix.solve.pins import pinned, within_major
 from stackfix.solve.world import Demand, World
 from stackfix_knowledge.couplings import Collision, Coupling, Relation
 from stackfix_knowledge.indexes import IndexTable
@@ -25,7 +26,7 @@ from stackfix_knowledge.packages import Role
 from stackfix_knowledge.release import Release, WheelFact
 from stackfix_knowledge.severity import FactSeverity
 
-__all__ = ["Choice", "Domain", "within_major"]
+__all__ = ["Choice", "Domain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,7 @@ class Domain:
         if package is None or package.role is Role.FRAMEWORK or name in self._world.held:
             return None
         asked = list(specifiers)
-        pins = {_pinned(specifier) for specifier in asked} - {None}
+        pins = {pinned(specifier) for specifier in asked} - {None}
         if len(pins) != 1:
             return None
         (version,) = pins
@@ -376,21 +377,6 @@ class Domain:
             if not (specifier.is_subset(fits)):
                 specifier &= fits
         return replace(demand, specifier=specifier)
-
-
-def _pinned(specifier: SpecifierSet) -> Version | None:
-    """The version that a specifier pins (`==2.1.*` pins 2.1); None: it pins none."""
-    clauses = [clause for clause in specifier if clause.operator == "=="]
-    return Version(clauses[0].version.removesuffix(".*")) if len(clauses) == 1 else None
-
-
-def within_major(specifier: SpecifierSet) -> SpecifierSet | None:
-    """The major of an exact pin, as a range; None where the specifier is no exact pin."""
-    clauses = list(specifier)
-    if len(clauses) != 1 or clauses[0].operator != "==" or clauses[0].version.endswith("*"):
-        return None
-    major = Version(clauses[0].version).major
-    return SpecifierSet(f">={major},<{major + 1}")
 
 
 def _partners(coupling: Coupling, version: Version) -> SpecifierSet:
