@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from packaging.specifiers import SpecifierSet
 
 from stackfix.solve.domain import Domain
-from stackfix.solve.world import PLAN, Demand, World
+from stackfix.solve.world import PLAN, Asked, Demand, World
 
 __all__ = ["Conflict", "explain"]
 
@@ -25,14 +24,7 @@ class Conflict:
     """What outside the pins would clear it: "driver 570.26 or newer"."""
 
 
-class Cause(Protocol):
-    """What resolvelib's RequirementInformation offers."""
-
-    @property
-    def requirement(self) -> Demand: ...
-
-
-def explain(causes: Sequence[Cause], world: World, domain: Domain) -> Conflict:
+def explain(causes: Sequence[Asked], world: World, domain: Domain) -> Conflict:
     """The conflict behind a failed resolution.
 
     When a single demand admits only versions that fail by themselves, the fault of that version is

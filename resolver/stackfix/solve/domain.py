@@ -84,16 +84,21 @@ class Domain:
         place = (key, asked)
         found = self._matching.get(place)
         if found is None:
-            name = key.partition("[")[0]
-            admitted = [self.admitted(name, specifier) for specifier in asked]
             found = self._matching[place] = tuple(
                 choice
-                for choice in self.choices(name)
-                if all(choice.version in versions for versions in admitted)
-                and self.offers(key, choice.release)
-                and self.hopeless(key, choice.version, choice.release) is None
+                for choice in self.candidates(key, asked)
+                if self.hopeless(key, choice.version, choice.release) is None
             )
         return found
+
+    def candidates(self, key: str, asked: Iterable[SpecifierSet]) -> Iterator[Choice]:
+        """The choices for a key that all specifiers admit, the preferred first."""
+        name = key.partition("[")[0]
+        admitted = [self.admitted(name, specifier) for specifier in asked]
+        for choice in self.choices(name):
+            fits = all(choice.version in versions for versions in admitted)
+            if fits and self.offers(key, choice.release):
+                yield choice
 
     def hopeless(self, key: str, version: Version, release: Release | None) -> str | None:
         """Why a version is in no solution, whatever stands beside it; None: it may be."""
@@ -230,8 +235,9 @@ class Domain:
         Nobody lists those indexes here; one that no document names for a platform is most likely
         not there, and uv could only refuse it.
         """
-        sites = [s for s in self._world.sites if s.stack.get(release.package) is not None]
-        return all(release.wheel(s.platform) is not None for s in sites or self._world.sites)
+        world = self._world
+        sites = [site for site in world.sites if world.installs(site, release.package)]
+        return all(release.wheel(s.platform) is not None for s in sites or world.sites)
 
     def _reaches(self, release: Release) -> bool:
         """Whether a release of another index than the package's present one may be looked at."""

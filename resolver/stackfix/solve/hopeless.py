@@ -50,19 +50,12 @@ class Hopeless:
         asked = [world.overrides.get(name, demand.specifier)]
         if name in world.required:
             asked.append(world.required[name])
-        admitted = [domain.admitted(name, specifier) for specifier in asked]
         inner = None
-        found = False
-        for choice in domain.choices(name):
-            if not all(choice.version in versions for versions in admitted):
-                continue
-            if not domain.offers(demand.key, choice.release):
-                continue
-            found = True
+        for choice in domain.candidates(demand.key, asked):
             inner = self.reason(demand.key, choice.version, choice.release)
             if inner is None:
                 return None
-        if found:
+        if inner is not None:
             return inner
         if domain.unrecorded(name, asked) is not None:
             return None

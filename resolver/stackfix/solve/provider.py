@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from resolvelib.providers import AbstractProvider
 
 from stackfix.solve.domain import Domain
-from stackfix.solve.world import Demand, World
+from stackfix.solve.world import Asked, Demand, World
 from stackfix_knowledge.packages import Role
 from stackfix_knowledge.release import Release
 
@@ -53,13 +52,6 @@ class Candidate:
         return (
             isinstance(other, Candidate) and self.key == other.key and self.version == other.version
         )
-
-
-class Asked(Protocol):
-    """What resolvelib's RequirementInformation offers."""
-
-    @property
-    def requirement(self) -> Demand: ...
 
 
 class StackProvider(AbstractProvider[Demand, Candidate, str]):

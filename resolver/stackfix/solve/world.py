@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
@@ -23,7 +23,7 @@ from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.packages import Package
 
-__all__ = ["HERE", "PLAN", "Demand", "Home", "Homes", "Site", "World", "parse_requirement"]
+__all__ = ["HERE", "PLAN", "Asked", "Demand", "Home", "Homes", "Site", "World", "parse_requirement"]
 
 Home: TypeAlias = str | None
 """Where a package of PyTorch's comes from: an index of theirs by name, None for the default one."""
@@ -96,6 +96,13 @@ class Demand:
         name = canonicalize_name(requirement.name)
         keys = [name, *(f"{name}[{canonicalize_name(e)}]" for e in sorted(requirement.extras))]
         return tuple(Demand(key, requirement.specifier, origin, None, unmoved) for key in keys)
+
+
+class Asked(Protocol):
+    """What resolvelib's RequirementInformation offers."""
+
+    @property
+    def requirement(self) -> Demand: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
