@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import recorded_index
+from tests.registry.server import Index
 from tests.resolver.host.stub import build_stub, have_compiler
 
 
@@ -15,3 +18,13 @@ def nvml_stub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not have_compiler():
         pytest.skip("gcc is needed to build the stand-in for libnvidia-ml")
     return build_stub(tmp_path_factory.mktemp("nvml"))
+
+
+@pytest.fixture(scope="module")
+def shared_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """The index, with one cache of uv."""
+    with (
+        pytest.MonkeyPatch.context() as environment,
+        recorded_index(tmp_path_factory.mktemp("index"), environment) as running,
+    ):
+        yield running

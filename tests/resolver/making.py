@@ -7,9 +7,9 @@ from functools import cache
 
 from packaging.version import Version
 
-from stackfix.stack import Piece, Stack
+from stackfix.model.stack import Piece, Stack
+from stackfix.model.target import Target
 from stackfix.targets.parse import parse_target
-from stackfix.targets.target import Target
 from stackfix_knowledge.architecture import Architecture
 from stackfix_knowledge.coverage import Coverage, LibraryCoverage
 from stackfix_knowledge.evidence import Evidence, EvidenceKind

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from stackfix.targets.target import Target
+    from stackfix.model.target import Target
     from stackfix_knowledge.graph import Graph
 
 __all__ = ["cards_of", "platform_option"]

@@ -16,7 +16,7 @@ from stackfix.cli.failures import FINDINGS
 from stackfix.cli.options import target_options
 
 if TYPE_CHECKING:
-    from stackfix.check.one import Options
+    from stackfix.gate.one import Options
 
 __all__ = ["command"]
 
@@ -92,7 +92,7 @@ def command(
     Exit code: 0 nothing found, 1 findings, 2 bad input.
     """
     gc.disable()  # one lock is over before it pays; the workers for many locks turn it on again
-    from stackfix.check.run import check
+    from stackfix.gate.run import check
     from stackfix.report.formats import PLACED, format_named
     from stackfix.report.formats.interface import Totals
 
@@ -122,16 +122,16 @@ def command(
 def _options(
     base: str | None, fail_on: str | None, online: bool, chosen: dict[str, Any]
 ) -> Options:
-    from stackfix.check.one import Options
-    from stackfix.check.subject import Choice
+    from stackfix.audit.reading import Choice
+    from stackfix.gate.one import Options
 
     parsed = None
     if base is not None:
-        from stackfix.check.base import parse_base
+        from stackfix.gate.base import parse_base
 
         parsed = parse_base(base)
     if chosen["targets"]:  # a wrong one is the command line's fault, not a finding about a lock
-        from stackfix.check.targets import targets_of
+        from stackfix.targets.of_lock import targets_of
         from stackfix_knowledge.gpus import GpuTable
 
         targets_of(chosen["targets"], (), (), (), GpuTable.load())

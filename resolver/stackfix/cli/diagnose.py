@@ -14,7 +14,7 @@ from stackfix.cli.failures import FINDINGS
 from stackfix.cli.options import format_option
 
 if TYPE_CHECKING:
-    from stackfix.diagnose.diagnosis import Diagnosis, Tie
+    from stackfix.diagnose.diagnosis import Diagnosis, StackMatch
     from stackfix.diagnose.redact import Redactor
 
 __all__ = ["command"]
@@ -117,7 +117,7 @@ def _follow(paths: list[str], redact: bool, reaction: str | None, output_format:
     return 0
 
 
-def _tie(found: Diagnosis, path: Path | None) -> Tie | None:
+def _tie(found: Diagnosis, path: Path | None) -> StackMatch | None:
     """How the answer fits the project here; None where there is none. Uses no network."""
     from stackfix_lockfiles.errors import InputError
     from stackfix_lockfiles.project import Project

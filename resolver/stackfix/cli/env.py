@@ -46,10 +46,10 @@ def command(
     Each line gives its reason; what may or may not apply is a comment. A shell takes it by
     `stackfix env > gpu.env && . ./gpu.env`. Nothing in the project is written.
     """
+    from stackfix.audit.lock_state import lock_state
     from stackfix.cli.asking import find_project, graph_of
     from stackfix.env.advise import advise
     from stackfix.plan.request import Request
-    from stackfix.plan.sites import ground
     from stackfix.targets.hosts import targets_of_host
     from stackfix_lockfiles.lock import Lock
 
@@ -71,8 +71,8 @@ def command(
         all_extras=all_extras,
         offline=True,
     )
-    # The cards of one host have one platform, so every site has the same stack.
-    stack = ground(Lock.read(found.root / "uv.lock"), request).stacks[0]
+    # The cards of one host have one platform, so every environment has the same stack.
+    stack = lock_state(Lock.read(found.root / "uv.lock"), request).stacks[0]
     advice = advise(stack, host, targets, graph)
     if output_format == "json":
         from stackfix.report.env_json import env_document

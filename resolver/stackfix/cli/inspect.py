@@ -33,7 +33,7 @@ def command(
 
     Exit code: 0 fine, 1 something does not run on a target, 2 a PATH that cannot be read.
     """
-    from stackfix.inspection import judge_inspected
+    from stackfix.audit.binaries import judge_inspected
     from stackfix.report.console import progress
     from stackfix.rules.judge import errors
     from stackfix_knowledge.graph import Graph

@@ -10,7 +10,7 @@ import click
 from stackfix.cli.known import find_release, unknown_package
 
 if TYPE_CHECKING:
-    from stackfix.targets.target import Target
+    from stackfix.model.target import Target
     from stackfix_knowledge.graph import Graph
 
 __all__ = ["show_package_or_release"]

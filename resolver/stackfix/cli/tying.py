@@ -10,17 +10,17 @@ import click
 
 from stackfix.cli.asking import graph_of, machine, request_of
 from stackfix.cli.options import Choice
-from stackfix.diagnose.bearing import bearing
-from stackfix.diagnose.tie import tie
+from stackfix.diagnose.host_context import bearing
+from stackfix.diagnose.stack_match import tie
 
 if TYPE_CHECKING:
-    from stackfix.diagnose.diagnosis import Diagnosis, Tie
+    from stackfix.diagnose.diagnosis import Diagnosis, StackMatch
     from stackfix_lockfiles.project import Project
 
 __all__ = ["tie_to_project"]
 
 
-def tie_to_project(found: Diagnosis, project: Project, *, quiet: bool) -> Tie | None:
+def tie_to_project(found: Diagnosis, project: Project, *, quiet: bool) -> StackMatch | None:
     """The answer against the project's lock on its targets, this host, or the log's own cards.
 
     With `quiet` a project that cannot be judged is left out with a note, as nobody asked for it.
@@ -37,8 +37,8 @@ def tie_to_project(found: Diagnosis, project: Project, *, quiet: bool) -> Tie | 
 _OURS = ("stackfix", "stackfix_lockfiles", "stackfix_knowledge")
 
 
-def _tied(found: Diagnosis, project: Project) -> Tie:
-    from stackfix.plan.sites import ground
+def _tied(found: Diagnosis, project: Project) -> StackMatch:
+    from stackfix.audit.lock_state import lock_state
     from stackfix_lockfiles.lock import Lock
 
     graph = graph_of(project)
@@ -61,5 +61,5 @@ def _tied(found: Diagnosis, project: Project) -> Tie:
         if package.version is not None:
             locked.setdefault(package.name, []).append(package.version)
     host = machine(graph)
-    tied = tie(found, ground(lock, request).findings(graph), locked, host.driver)
+    tied = tie(found, lock_state(lock, request).findings(graph), locked, host.driver)
     return replace(tied, host=bearing(found, host))

@@ -179,8 +179,8 @@ def _request_for_python(options: dict[str, Any], tell: Tell) -> Request:
 def _request(
     options: dict[str, Any], graph: Graph, project: Project | None, tell: Tell, **more: Any
 ) -> Request:
+    from stackfix.audit.ignored import ignored
     from stackfix.cli.asking import machine
-    from stackfix.plan.ignored import ignored
     from stackfix.targets.errors import NoTarget
     from stackfix.targets.select import select_targets
     from stackfix.validate.validate import Request

@@ -9,7 +9,7 @@ from stackfix.diagnose.event import Event
 from stackfix_knowledge.evidence import Evidence
 from stackfix_knowledge.signatures import Family, Remedy, Role
 
-__all__ = ["Confidence", "Diagnosis", "Step", "Tie"]
+__all__ = ["Confidence", "Diagnosis", "StackMatch", "Step"]
 
 
 class Confidence(StrEnum):
@@ -29,7 +29,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tie:
+class StackMatch:
     """How the answer and the project's own stack fit together."""
 
     agrees: bool | None
@@ -72,7 +72,7 @@ class Diagnosis:
     """About the logs themselves: cut short, unreadable parts."""
     evidence: tuple[Evidence, ...] = ()
     """Where the signature of the cause comes from."""
-    tie: Tie | None = None
+    tie: StackMatch | None = None
     files: int = 0
     lines: int = 0
 

@@ -8,19 +8,19 @@ from pathlib import Path
 
 from packaging.version import Version
 
+from stackfix.audit.lock_state import LockState, lock_state
+from stackfix.model.finding import Finding
+from stackfix.model.stack import Piece
 from stackfix.plan.case import Case
-from stackfix.plan.exchanging import everywhere
-from stackfix.plan.pinning import edits_for
-from stackfix.plan.rehoming import Rehoming
-from stackfix.plan.scope import EVERYWHERE, Scope, scope
-from stackfix.plan.sites import Ground, ground
-from stackfix.rules.finding import Finding
+from stackfix.plan.edits.index_edits import IndexEdits
+from stackfix.plan.edits.pins import edits_for
+from stackfix.plan.edits.scope import EVERYWHERE, Scope, scope
+from stackfix.plan.problems.variants import everywhere
 from stackfix.rules.judge import errors
 from stackfix.rules.sf506_clash import Clashing
+from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution
 from stackfix.solve.search import Found
-from stackfix.solve.world import World
-from stackfix.stack import Piece
 from stackfix_knowledge.indexes import IndexTable
 from stackfix_lockfiles.edits import Edit, apply_edits
 from stackfix_lockfiles.lock import Lock, SourceKind
@@ -38,9 +38,9 @@ class Attempt:
     files: Mapping[Path, bytes]
     """Edited pyproject files, without the lock."""
     lock: bytes
-    after: Ground
+    after: LockState
     remaining: tuple[Finding, ...]
-    world: World
+    problem: Problem
     where: Scope = EVERYWHERE
     warnings: tuple[str, ...] = ()
 
@@ -62,13 +62,13 @@ def attempt(case: Case, found: Found) -> Attempt | Rejected:
     Raises:
         IndexUnreachable: an index does not answer.
     """
-    request, solution, world = case.request, found.solution, found.world
+    request, solution, problem = case.request, found.solution, found.problem
     where = scope(request, case.before.lock, solution.versions)
-    rehoming = Rehoming(request.project, world, solution.versions, where)
-    if everywhere(request.project, world, where) or rehoming.is_shared():
+    index_edits = IndexEdits(request.project, problem, solution.versions, where)
+    if everywhere(request.project, problem, where) or index_edits.is_shared():
         where = EVERYWHERE
     try:
-        made = edits_for(request.project, world, found.domain, solution.versions, where)
+        made = edits_for(request.project, problem, found.domain, solution.versions, where)
     except ValueError as error:
         return Rejected(chosen=found.chosen, reason=str(error))
     edits = (*case.repairs, *made)
@@ -79,9 +79,9 @@ def attempt(case: Case, found: Found) -> Attempt | Rejected:
         uncached = isinstance(refusal, NotCached)
         return Rejected(chosen=found.chosen, reason=refusal.reason, uncached=uncached)
     lock = Lock.parse(relocked.lock, name="the new uv.lock")
-    after = ground(lock, request)
+    after = lock_state(lock, request)
     remaining = case.kept(after.findings(request.graph))
-    strayed = _strayed(after, solution.versions, world)
+    strayed = _strayed(after, solution.versions, problem)
     if strayed:
         return Rejected(chosen=found.chosen, reason=f"uv locked {strayed}")
     if faults := errors(remaining):
@@ -93,13 +93,13 @@ def attempt(case: Case, found: Found) -> Attempt | Rejected:
         lock=relocked.lock,
         after=after,
         remaining=remaining,
-        world=world,
+        problem=problem,
         where=where,
         warnings=relocked.warnings,
     )
 
 
-def repaired(case: Case, world: World) -> Attempt:
+def repaired(case: Case, problem: Problem) -> Attempt:
     """The case with its repairs and no move: they are all that it needs."""
     return Attempt(
         solution=Solution(versions={}, because={}, stacks=()),
@@ -108,7 +108,7 @@ def repaired(case: Case, world: World) -> Attempt:
         lock=case.before.lock.data,
         after=case.before,
         remaining=tuple(f for f in case.findings if f.code != Clashing.code),
-        world=world,
+        problem=problem,
     )
 
 
@@ -122,7 +122,9 @@ def _relocked(
     groups exclude each other, the chosen ones ask for the pins, on the targets' systems.
     """
     request = case.request
-    systems = sorted({site.markers["sys_platform"] for site in case.before.sites})
+    systems = sorted(
+        {environment.markers["sys_platform"] for environment in case.before.environments}
+    )
     marker = " or ".join(f"sys_platform == '{system}'" for system in systems)
     here = {name: f"{version} ; {marker}" for name, version in pins.items()}
 
@@ -159,7 +161,7 @@ def _pins(case: Case, versions: Mapping[str, Version]) -> dict[str, str]:
     return {name: version.public for name, version in versions.items() if name not in elsewhere}
 
 
-def _strayed(after: Ground, versions: Mapping[str, Version], world: World) -> str | None:
+def _strayed(after: LockState, versions: Mapping[str, Version], problem: Problem) -> str | None:
     """A package that uv locked at another version than the solution's, or from another index."""
     for stack in after.stacks:
         for piece in stack:
@@ -168,20 +170,20 @@ def _strayed(after: Ground, versions: Mapping[str, Version], world: World) -> st
                 continue
             if Version(piece.version.public) != Version(wanted.public):
                 return f"{piece.title} instead of {wanted.public}"
-            moved = world.locked.get(piece.name) != wanted
+            moved = problem.locked.get(piece.name) != wanted
             if (
                 moved
                 and piece.name in IndexTable.PACKAGES
-                and _lives_elsewhere(piece, wanted, world)
+                and _lives_elsewhere(piece, wanted, problem)
             ):
                 where = piece.locked.source.index if piece.locked else None
                 return f"{piece.title} of {where} instead of {wanted}"
     return None
 
 
-def _lives_elsewhere(piece: Piece, wanted: Version, world: World) -> bool:
+def _lives_elsewhere(piece: Piece, wanted: Version, problem: Problem) -> bool:
     """Whether a package of PyTorch's comes from another of the known indexes than it should."""
-    table = world.graph.indexes
+    table = problem.graph.indexes
     index = piece.locked.source.index if piece.locked else None
     home = table.name_of(index) if index is not None else None
     return home != (wanted.local if wanted.local in table.names() else None)

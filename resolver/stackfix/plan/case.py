@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from stackfix.plan.asked import Asked
-from stackfix.plan.ignored import Ignored, kept
+from stackfix.audit.ignored import Ignored, kept
+from stackfix.audit.lock_state import LockState
+from stackfix.model.finding import Finding
 from stackfix.plan.request import Request
-from stackfix.plan.sites import Ground
-from stackfix.rules.finding import Finding
+from stackfix.plan.unlockable.asked import Asked
 from stackfix_lockfiles.edits import Edit
 from stackfix_lockfiles.lock import Lock
 
@@ -21,7 +21,7 @@ class Case:
     """What every later step starts from."""
 
     request: Request
-    before: Ground
+    before: LockState
     findings: tuple[Finding, ...]
     ignored: tuple[Ignored, ...] = ()
     origin: Lock | None

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from packaging.utils import canonicalize_name
 
+from stackfix.audit.lock_state import LockState
+from stackfix.model.finding import Severity
 from stackfix.plan.attempt import Attempt
 from stackfix.plan.case import Case
 from stackfix.plan.plan import Move, VariantChange
-from stackfix.plan.sites import Ground
-from stackfix.rules.finding import Severity
 from stackfix.rules.judge import errors
-from stackfix.solve.world import parse_requirement
+from stackfix.solve.problem import parse_requirement
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.packages import Role
 from stackfix_lockfiles.diff import Fork, PackageChange
@@ -72,12 +72,12 @@ def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[
 
 def _variants(made: Attempt) -> dict[str, VariantChange]:
     """By package, the variants that the project asks for in place of others."""
-    exchange = made.world.exchange
+    exchange = made.problem.exchange
     found = {}
     for key, new in exchange.swaps.items() if exchange is not None else ():
         change = VariantChange(before=key, after=new.key)
         found[key.partition("[")[0]] = change
-        if made.world.locked.get(new.package) is None:
+        if made.problem.locked.get(new.package) is None:
             found[new.package] = change
     return found
 
@@ -109,9 +109,9 @@ def _versions(forks: Iterable[Fork]) -> str | None:
     return ", ".join(dict.fromkeys(fork.version or "dynamic" for fork in forks)) or None
 
 
-def _installed(ground: Ground, name: str) -> str | None:
-    """The versions that the sites install."""
-    environments = (stack.environment for stack in ground.stacks)
+def _installed(lock_state: LockState, name: str) -> str | None:
+    """The versions that the environments install."""
+    environments = (stack.environment for stack in lock_state.stacks)
     packages = (e.packages.get(name) for e in environments if e is not None)
     return ", ".join(dict.fromkeys(p.version or "dynamic" for p in packages if p)) or None
 
@@ -157,12 +157,12 @@ def _dragged(name: str, made: Attempt, *, leaves: bool) -> str:
     return made.solution.because.get(name, ALONG)
 
 
-def _fork(change: PackageChange, before: Ground, after: Ground) -> str | None:
+def _fork(change: PackageChange, before: LockState, after: LockState) -> str | None:
     """Where the change is confined to forks that no target installs, says so."""
     installed = {
         str(piece.version)
-        for ground in (before, after)
-        for stack in ground.stacks
+        for lock_state in (before, after)
+        for stack in lock_state.stacks
         if (piece := stack.get(change.name)) is not None
     }
     changed = {fork.version for fork in (*change.removed, *change.added)}

@@ -7,13 +7,13 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
+from stackfix.audit.lock_state import LockState, unknown
 from stackfix.plan.attempt import Attempt, Rejected
 from stackfix.plan.case import Case
+from stackfix.plan.explain.obstacles import grouped, of_rejected
 from stackfix.plan.moves import moves
-from stackfix.plan.obstacles import grouped, of_rejected
 from stackfix.plan.plan import NextStep, Plan, Selection, Status
 from stackfix.plan.rebuilds import rebuilds
-from stackfix.plan.sites import Ground, unknown
 from stackfix.solve.search import Failure
 from stackfix_lockfiles.diff import Drift, DriftKind, diff, drift
 from stackfix_lockfiles.errors import without_credentials
@@ -95,14 +95,16 @@ def _plan(case: Case, status: Status, *, warnings: Sequence[str] = (), **found: 
         root=str(project.root),
         targets=request.targets,
         selection=Selection(
-            platforms=tuple(dict.fromkeys(site.platform for site in case.before.sites)),
+            platforms=tuple(
+                dict.fromkeys(environment.platform for environment in case.before.environments)
+            ),
             python=case.before.python,
             extras=request.extras,
             groups=request.groups,
         ),
         findings=case.findings,
         gpu_packages=len(case.before.gpu_packages),
-        unknown=unknown(case.before.sites),
+        unknown=unknown(case.before.environments),
         knowledge=request.graph.version,
         base=base_digests(case),
         warnings=(*case.notes, *warnings),
@@ -139,8 +141,8 @@ def _drift_lines(found: Iterable[Drift]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _download(before: Ground | None, after: Ground) -> int:
-    """Bytes of the wheels of changed packages, for the first site: what one `uv sync` fetches.
+def _download(before: LockState | None, after: LockState) -> int:
+    """Bytes of the wheels of changed packages, for the first target: what one `uv sync` fetches.
 
     Those of all packages where nothing could be installed before.
     """

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePosixPath
 
+from stackfix.model.finding import Finding
+from stackfix.model.target import Target
 from stackfix.plan.rebuilds import Rebuild
-from stackfix.rules.finding import Finding
-from stackfix.targets.target import Target
 from stackfix_lockfiles.edits import Edit
 
 __all__ = [

@@ -9,18 +9,18 @@ from functools import cache
 from stackfix.plan import outcome
 from stackfix.plan.attempt import Attempt, Rejected, attempt, repaired
 from stackfix.plan.case import Case
-from stackfix.plan.declared import world
-from stackfix.plan.exchanging import as_exchanged
-from stackfix.plan.lifting import lifts
-from stackfix.plan.limits import Limits, dependents, limits
-from stackfix.plan.nextstep import next_step, worth_a_step
-from stackfix.plan.obstacles import stuck
+from stackfix.plan.explain.next_step import next_step, worth_a_step
+from stackfix.plan.explain.obstacles import stuck
+from stackfix.plan.explain.ways_out import lifts
+from stackfix.plan.explain.why import answers
 from stackfix.plan.plan import NextStep, Plan
-from stackfix.plan.reach import IndexesSilent, Reach
+from stackfix.plan.problems.index_reach import IndexesSilent, IndexReach
+from stackfix.plan.problems.outside import Limits, dependents, limits
+from stackfix.plan.problems.project import project_problem
+from stackfix.plan.problems.relaxations import Relaxation, at_fault, relaxations
+from stackfix.plan.problems.variants import with_swap
 from stackfix.plan.request import Request, Strategy
-from stackfix.plan.scenes import Scene, at_fault, scenes
 from stackfix.plan.start import start
-from stackfix.plan.why import answers
 from stackfix.rules.judge import errors
 from stackfix.rules.sf506_clash import Clashing
 from stackfix.solve.joint import Joint
@@ -30,7 +30,7 @@ from stackfix_lockfiles.relock import IndexUnreachable
 __all__ = ["propose"]
 
 ATTEMPTS = 12
-"""Combinations of one scene handed to uv before it is left; each costs a relock."""
+"""Combinations of one relaxation handed to uv before it is left; each costs a relock."""
 
 
 def propose(request: Request) -> Plan:
@@ -43,25 +43,27 @@ def propose(request: Request) -> Plan:
     """
     case = start(request)
     limits_of = cache(lambda: _limits(case))  # read when first needed, and once
-    reach = Reach(case.request, case.before.lock)
+    reach = IndexReach(case.request, case.before.lock)
     plan = _proposed(case, limits_of, reach)
     if not (request.why or request.why_not) or not plan.gpu_packages:
         return plan
-    scene = next(scenes(case.request, case.before, limits_of().demands, reach.homes))
-    around = scene.around[0]
+    relaxation = next(relaxations(case.request, case.before, limits_of().demands, reach.homes))
+    around = relaxation.around[0]
     told = answers(
-        around.scene, around.exchanged, request.why, request.why_not, plan.moves, plan.findings
+        around.problem, around.exchanged, request.why, request.why_not, plan.moves, plan.findings
     )
     return replace(plan, answers=told)
 
 
-def _proposed(case: Case, limits_of: Callable[[], Limits], reach: Reach) -> Plan:
+def _proposed(case: Case, limits_of: Callable[[], Limits], reach: IndexReach) -> Plan:
     request = case.request
     if not case.before.gpu_packages:
         return outcome.no_gpu(case)
     asked = bool(request.require) or request.strategy == Strategy.NEWEST
     if case.repairs and not asked and not _beside_clashes(case):
-        return outcome.planned(case, repaired(case, world(request, case.before, ())), None, (), 0)
+        return outcome.planned(
+            case, repaired(case, project_problem(request, case.before, ())), None, (), 0
+        )
     if not errors(case.findings) and not asked:
         if not worth_a_step(case.findings):
             return outcome.nothing_to_do(case, None, ())
@@ -90,7 +92,7 @@ def _limits(case: Case) -> Limits:
     return limits(case.before, packages, read)
 
 
-def _move(case: Case, found: Limits, reach: Reach) -> Plan:
+def _move(case: Case, found: Limits, reach: IndexReach) -> Plan:
     try:
         return _moved(case, found, reach)
     except IndexesSilent as silent:
@@ -98,7 +100,7 @@ def _move(case: Case, found: Limits, reach: Reach) -> Plan:
         return _moved(case, found, reach)
 
 
-def _moved(case: Case, found: Limits, reach: Reach) -> Plan:
+def _moved(case: Case, found: Limits, reach: IndexReach) -> Plan:
     """The plan with the indexes that answer.
 
     Raises:
@@ -108,8 +110,8 @@ def _moved(case: Case, found: Limits, reach: Reach) -> Plan:
     known: set[object] = set()
     suspects = at_fault(case.findings)
     runs = [
-        _Run(scene, scene.search(newest=request.strategy == Strategy.NEWEST))
-        for scene in scenes(request, case.before, found.demands, reach.homes, suspects)
+        _Run(relaxation, relaxation.search(newest=request.strategy == Strategy.NEWEST))
+        for relaxation in relaxations(request, case.before, found.demands, reach.homes, suspects)
     ]
     for run, combination in _in_turn(runs):
         if _key(combination) in known:
@@ -131,7 +133,7 @@ def _moved(case: Case, found: Limits, reach: Reach) -> Plan:
         run.refused.append(result)
     ways = lifts(case, found.demands, reach.homes)
     warnings = (*found.warnings, *reach.warnings)
-    failures = [failure for r in runs for failure in (*r.search.failures, *r.scene.held)]
+    failures = [failure for r in runs for failure in (*r.search.failures, *r.relaxation.held)]
     rejected = [one for r in runs for one in r.refused]
     tried = sum(r.search.tried for r in runs)
     return outcome.impossible(case, failures, rejected, ways, warnings, tried)
@@ -139,9 +141,9 @@ def _moved(case: Case, found: Limits, reach: Reach) -> Plan:
 
 @dataclass
 class _Run:
-    """The search of one scene, and what of it did not become a lock."""
+    """The search of one relaxation, and what of it did not become a lock."""
 
-    scene: Scene
+    relaxation: Relaxation
     search: Joint
     refused: list[Rejected] = field(default_factory=list)
 
@@ -154,7 +156,7 @@ class _Run:
 
 
 def _in_turn(runs: Sequence[_Run]) -> Iterator[tuple[_Run, Found]]:
-    """The solutions of one scene after another, but what nobody measured after what is known.
+    """The solutions of one relaxation after another, but what nobody measured after what is known.
 
     Last resorts come after everything else.
     """
@@ -167,7 +169,7 @@ def _in_turn(runs: Sequence[_Run]) -> Iterator[tuple[_Run, Found]]:
         late.clear()
 
     for run in runs:
-        if run.scene.last_resort:
+        if run.relaxation.last_resort:
             yield from delayed()
         solutions = run.solutions()
         for combination in solutions:
@@ -180,20 +182,20 @@ def _in_turn(runs: Sequence[_Run]) -> Iterator[tuple[_Run, Found]]:
 
 def _next(case: Case, made: Attempt, found: Limits) -> NextStep | None:
     """The step that is possible after this one, asked of the project as it will be."""
-    project, _ = as_exchanged(case.request.project, made.world, made.where)
+    project, _ = with_swap(case.request.project, made.problem, made.where)
     request = replace(case.request, project=project)
     return next_step(request, made.after, made.remaining, found.demands)
 
 
 def _key(combination: Found) -> object:
-    """What tells two combinations apart, in whichever scene they were found."""
-    world, versions = combination.world, combination.solution.versions
-    return (frozenset(versions.items()), frozenset(world.overrides), str(world.exchange))
+    """What tells two combinations apart, in whichever relaxation they were found."""
+    problem, versions = combination.problem, combination.solution.versions
+    return (frozenset(versions.items()), frozenset(problem.overrides), str(problem.exchange))
 
 
 def _named(combination: Found) -> str:
-    world = combination.world
-    moved = [f"{n} {v}" for n, v in combination.chosen.items() if world.locked.get(n) != v]
-    if world.exchange is not None:
-        moved.append(str(world.exchange))
+    problem = combination.problem
+    moved = [f"{n} {v}" for n, v in combination.chosen.items() if problem.locked.get(n) != v]
+    if problem.exchange is not None:
+        moved.append(str(problem.exchange))
     return ", ".join(moved) or "the same frameworks and other libraries"

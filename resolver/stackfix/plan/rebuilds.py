@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stackfix.plan.sites import Ground
-from stackfix.stack import Piece, Stack
+from stackfix.audit.lock_state import LockState
+from stackfix.model.stack import Piece, Stack
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.packages import Role
 
@@ -27,8 +27,8 @@ class Rebuild:
     """The framework as it will be, "torch 2.8.0"."""
 
 
-def rebuilds(before: Ground, after: Ground, graph: Graph) -> tuple[Rebuild, ...]:
-    """What stays at its version, is built from source on some site, and has to be built anew.
+def rebuilds(before: LockState, after: LockState, graph: Graph) -> tuple[Rebuild, ...]:
+    """What stays at its version, is built from source on some target, and has to be built anew.
 
     A package that itself moves is built anew by uv.
     """
@@ -54,6 +54,6 @@ def _concerned(old: Stack, new: Stack, graph: Graph) -> Iterator[tuple[Piece, Pi
 
 
 def _is_compiled(piece: Piece) -> bool:
-    """Whether the lock has only sources of it for this site, and its code is for the GPU."""
+    """Whether the lock has only sources of it for this environment, and its code is for the GPU."""
     sources = piece.locked is not None and piece.locked.sdist is not None
     return piece.package.judged and sources and piece.file is None

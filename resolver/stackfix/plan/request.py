@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stackfix.targets.target import Target
+from stackfix.model.target import Target
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.project import Project
 

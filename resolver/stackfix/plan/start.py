@@ -13,16 +13,16 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from stackfix.plan.asked import asked_of, named_alone, standing
+from stackfix.audit.ignored import ignored
+from stackfix.audit.lock_state import LockState, lock_state
+from stackfix.model.finding import Finding
 from stackfix.plan.case import Case
-from stackfix.plan.clash_words import refused, told
-from stackfix.plan.clashes import Clash, clashes
-from stackfix.plan.ignored import ignored
-from stackfix.plan.relaxing import Unlockable, relaxed_lock
 from stackfix.plan.request import Request
-from stackfix.plan.rivals import chosen, conflicts, rivals_over
-from stackfix.plan.sites import Ground, ground
-from stackfix.rules.finding import Finding
+from stackfix.plan.unlockable.asked import asked_of, named_alone, standing
+from stackfix.plan.unlockable.clashes import Clash, clashes
+from stackfix.plan.unlockable.conflicts import chosen, conflicts, rivals_over
+from stackfix.plan.unlockable.relaxed_lock import Unlockable, relaxed_lock
+from stackfix.plan.unlockable.wording import refused, told
 from stackfix.rules.judge import judge
 from stackfix.rules.sf304_missing_library import MissingLibrary
 from stackfix_lockfiles.diff import diff
@@ -92,14 +92,14 @@ def _locked(request: Request, files: Mapping[Path, bytes]) -> Lock:
 
 def _case(request: Request, lock: Lock, first: Sequence[Finding] = ()) -> Case:
     """The case of a lock that uv made or would make, with `first` among its findings."""
-    before = ground(lock, request)
+    before = lock_state(lock, request)
     found = before.findings(request.graph)
     return _judged(request, before, lock, found, first)
 
 
 def _judged(
     request: Request,
-    before: Ground,
+    before: LockState,
     origin: Lock | None,
     found: Iterable[Finding],
     first: Sequence[Finding],
@@ -119,7 +119,7 @@ def _clashing(request: Request, refusal: Unsolvable) -> Case:
         return case
     wide = _widened(request, found)
     relaxed = relaxed_lock(wide, found, refusal)
-    seen = ground(relaxed.lock, wide)
+    seen = lock_state(relaxed.lock, wide)
     asked = asked_of(wide, seen)
     before = standing(wide, seen, asked, relaxed.names, _explained(found, seen))
     clashing = {
@@ -135,14 +135,17 @@ def _clashing(request: Request, refusal: Unsolvable) -> Case:
     return replace(case, asked=asked, clashing=clashing, notes=tuple(_notes(request, wide)))
 
 
-def _of_named(request: Request, before: Ground) -> Iterator[Finding]:
+def _of_named(request: Request, before: LockState) -> Iterator[Finding]:
     """What is wrong with what the project names; what is missing beside it is nobody's word."""
-    stacks = [(site.target, site.stack) for site in named_alone(request, before).sites]
+    stacks = [
+        (environment.target, environment.stack)
+        for environment in named_alone(request, before).environments
+    ]
     found = judge(stacks, {}, request.graph)
     return (finding for finding in found if finding.code != MissingLibrary.code)
 
 
-def _explained(found: Sequence[Clash], seen: Ground) -> frozenset[str]:
+def _explained(found: Sequence[Clash], seen: LockState) -> frozenset[str]:
     """The packages set aside whose clash the facts explain for the very builds that are locked.
 
     What PyTorch's own indexes build is another wheel than the one whose metadata was read.

@@ -10,7 +10,7 @@ from stackfix.report.json import target_document
 
 if TYPE_CHECKING:
     from stackfix.env.variable import Advice
-    from stackfix.targets.target import Target
+    from stackfix.model.target import Target
 
 __all__ = ["SCHEMA", "env_document"]
 

@@ -10,7 +10,7 @@ from stackfix.report.wording import clean
 
 if TYPE_CHECKING:
     from stackfix.env.variable import Advice, Variable
-    from stackfix.targets.target import Target
+    from stackfix.model.target import Target
 
 __all__ = ["env_lines"]
 

@@ -14,8 +14,8 @@ from stackfix.report.wording import listed
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from stackfix.rules.finding import Finding
-    from stackfix.targets.target import Target
+    from stackfix.model.finding import Finding
+    from stackfix.model.target import Target
 
 __all__ = ["findings_table"]
 

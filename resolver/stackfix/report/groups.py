@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stackfix.rules.finding import Finding, Severity
+    from stackfix.model.finding import Finding, Severity
     from stackfix_knowledge.evidence import Evidence
 
 __all__ = ["Fault", "Group", "alike", "group"]

@@ -9,8 +9,8 @@ from stackfix.report.json import finding_document, target_document
 from stackfix.report.libraries import libraries_of, verdicts_of
 
 if TYPE_CHECKING:
-    from stackfix.rules.finding import Finding
-    from stackfix.targets.target import Target
+    from stackfix.model.finding import Finding
+    from stackfix.model.target import Target
     from stackfix_knowledge.graph import Graph
     from stackfix_knowledge.measure.errors import MeasureError
     from stackfix_knowledge.measure.inspect import Inspected

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from stackfix.inspection import Verdict, library_verdict, package_verdict
+from stackfix.audit.binaries import Verdict, library_verdict, package_verdict
 from stackfix.report.columns import COLUMNS, LETTERS, STYLES
 from stackfix.report.console import show
 from stackfix.report.findings_text import findings_table
@@ -21,8 +21,8 @@ from stackfix.report.wording import count, listed
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from stackfix.rules.finding import Finding
-    from stackfix.targets.target import Target
+    from stackfix.model.finding import Finding
+    from stackfix.model.target import Target
     from stackfix_knowledge.coverage import LibraryCoverage, Share
     from stackfix_knowledge.measure.inspect import Inspected
 

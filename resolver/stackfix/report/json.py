@@ -10,9 +10,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stackfix.model.finding import Finding
+    from stackfix.model.target import Target
     from stackfix.plan.plan import Move, Plan
-    from stackfix.rules.finding import Finding
-    from stackfix.targets.target import Target
     from stackfix_lockfiles.edits import Edit
 
 __all__ = ["SCHEMA", "dump", "finding_document", "plan_document", "schema", "target_document"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from stackfix.inspection import Verdict, library_verdict, package_verdict
+from stackfix.audit.binaries import Verdict, library_verdict, package_verdict
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
-    from stackfix.targets.target import Target
+    from stackfix.model.target import Target
     from stackfix_knowledge.coverage import LibraryCoverage
     from stackfix_knowledge.release import WheelFact
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from stackfix.inspection import package_verdict
+from stackfix.audit.binaries import package_verdict
 from stackfix_knowledge.coverage import Support
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from stackfix.report.wording import count, listed, size
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from stackfix.model.finding import Finding
     from stackfix.plan.plan import Move, Obstacle, Plan
-    from stackfix.rules.finding import Finding
 
 __all__ = ["show_next", "show_plan"]
 

@@ -11,7 +11,7 @@ from stackfix.report.ties import bugs_of, collisions_of, couplings_of, evidence_
 from stackfix_knowledge.coverage import Support
 
 if TYPE_CHECKING:
-    from stackfix.targets.target import Target
+    from stackfix.model.target import Target
     from stackfix_knowledge.graph import Graph
     from stackfix_knowledge.release import Release, WheelFact
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 
 from packaging.version import Version
 
-from stackfix.rules.finding import Finding, Severity
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import Piece, Stack
+from stackfix.model.target import Target
 from stackfix.rules.sf101_no_code import NoCode
 from stackfix.rules.sf103_partial import PartialCode
 from stackfix.rules.sf303_coupling import UnstatedCoupling
-from stackfix.stack import Piece, Stack
-from stackfix.targets.target import Target
 from stackfix_knowledge.alternatives import Alternatives
 from stackfix_knowledge.coverage import LibraryCoverage, Support
 from stackfix_knowledge.graph import Graph

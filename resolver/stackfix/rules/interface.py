@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from stackfix.rules.finding import Finding
-from stackfix.stack import Piece, Stack
-from stackfix.targets.target import Target
+from stackfix.model.finding import Finding
+from stackfix.model.stack import Piece, Stack
+from stackfix.model.target import Target
 from stackfix_knowledge.graph import Graph
 
 __all__ = ["IntegrityRule", "LockRule", "PieceRule", "StackRule", "TargetRule"]
@@ -56,7 +56,7 @@ class LockRule(Protocol):
 
 
 class IntegrityRule(Protocol):
-    """Judges a lock as a file: each has its own question, which `stackfix.check` asks."""
+    """Judges a lock as a file: each has its own question, which `stackfix.gate` asks."""
 
     code: str
     title: str

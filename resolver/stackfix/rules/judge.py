@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import Piece, Stack
+from stackfix.model.target import Target
 from stackfix.rules.catalogue import LOCK_RULES, PIECE_RULES, STACK_RULES, TARGET_RULES
-from stackfix.rules.finding import Finding, Severity
 from stackfix.rules.sf201_driver_for_cuda import DriverForCuda
-from stackfix.stack import Piece, Stack
-from stackfix.targets.target import Target
 from stackfix_knowledge.graph import Graph
 
 __all__ = ["errors", "judge", "judge_lock", "judge_piece", "judge_stack", "ordered"]

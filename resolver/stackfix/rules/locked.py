@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from stackfix.rules.requires import Stated
+from stackfix.rules.requires import DeclaredMetadata
 from stackfix_lockfiles.environment import Environment
 from stackfix_lockfiles.lock import LockedPackage, LockedRequirement
 from stackfix_lockfiles.markers import Environment as Truths
 
-__all__ = ["LockedEnvironment"]
+__all__ = ["DeclaredEnvironment"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LockedEnvironment:
+class DeclaredEnvironment:
     """An environment as the lock has it, and the requirements that its packages state."""
 
     environment: Environment
     truths: Truths
     """What the markers of metadata are evaluated with."""
-    stated: Callable[[LockedPackage], Stated | None]
+    stated: Callable[[LockedPackage], DeclaredMetadata | None]
     """A package's own requirements; None where nobody read them."""
     is_stack: Callable[[str], bool]
     """Whether a name belongs to the GPU stack."""

@@ -16,7 +16,7 @@ from packaging.version import InvalidVersion
 from stackfix_knowledge.evidence import Evidence
 from stackfix_lockfiles.markers import Environment, Marker
 
-__all__ = ["Line", "Stated", "admits", "parse_line"]
+__all__ = ["DeclaredMetadata", "Line", "admits", "parse_line"]
 
 _LINE = re.compile(
     r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\])?\s*"
@@ -53,7 +53,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
+class DeclaredMetadata:
     """What a package itself says it requires, and who read it."""
 
     lines: tuple[Line, ...]

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import Piece
+from stackfix.model.target import Target
 from stackfix.rules import wording
-from stackfix.rules.finding import Finding, Severity
-from stackfix.stack import Piece
-from stackfix.targets.target import Target
 from stackfix_knowledge.coverage import Support
 from stackfix_knowledge.graph import Graph
 

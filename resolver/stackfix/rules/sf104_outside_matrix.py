@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stackfix.rules.finding import Finding, Severity
-from stackfix.stack import Piece
-from stackfix.targets.target import Target
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import Piece
+from stackfix.model.target import Target
 from stackfix_knowledge.graph import Graph
 
 

@@ -25,9 +25,9 @@ from collections.abc import Iterator, Sequence
 
 from packaging.version import InvalidVersion, Version
 
-from stackfix.rules.finding import Finding, Severity
-from stackfix.stack import Piece, Stack
-from stackfix.targets.target import Target
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import Piece, Stack
+from stackfix.model.target import Target
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.release import Ptxas

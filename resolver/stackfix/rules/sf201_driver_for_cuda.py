@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stackfix.rules.finding import Finding, Severity
-from stackfix.stack import Piece, Stack
-from stackfix.targets.target import Target
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import Piece, Stack
+from stackfix.model.target import Target
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.packages import Role
 

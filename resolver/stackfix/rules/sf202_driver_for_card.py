@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stackfix.rules.finding import Finding, Severity
-from stackfix.targets.target import Target
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.target import Target
 from stackfix_knowledge.graph import Graph
 
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stackfix.rules.finding import Finding, Severity
-from stackfix.stack import Piece, Stack
-from stackfix.targets.target import Target
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import Piece, Stack
+from stackfix.model.target import Target
 from stackfix_knowledge.couplings import Coupling
 from stackfix_knowledge.graph import Graph
 

@@ -26,9 +26,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from stackfix.rules.finding import Finding, Severity
-from stackfix.stack import Piece, Stack
-from stackfix.targets.target import Target
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import Piece, Stack
+from stackfix.model.target import Target
 from stackfix_knowledge.evidence import EvidenceKind
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.loading import Installer, Library, Loading, When

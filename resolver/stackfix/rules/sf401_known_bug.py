@@ -20,9 +20,9 @@ from collections.abc import Iterator, Mapping
 
 from packaging.version import Version
 
-from stackfix.rules.finding import Finding, Severity
-from stackfix.stack import Piece, Stack
-from stackfix.targets.target import Target
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import Piece, Stack
+from stackfix.model.target import Target
 from stackfix_knowledge.advisories import Advisory
 from stackfix_knowledge.graph import Graph
 

@@ -24,10 +24,10 @@ from urllib.parse import unquote
 
 from packaging.version import InvalidVersion, Version
 
-from stackfix.rules.finding import Finding, Severity
-from stackfix.rules.locked import LockedEnvironment
-from stackfix.rules.requires import Line, Stated, admits
-from stackfix.stack import is_other_build, usual_index
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import is_other_build, usual_index
+from stackfix.rules.locked import DeclaredEnvironment
+from stackfix.rules.requires import DeclaredMetadata, Line, admits
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.lock import Lock, LockedPackage, SourceKind
@@ -42,7 +42,7 @@ class Disagrees:
     code = "SF502"
     title = "lock disagrees with the wheels' metadata"
 
-    def judge(self, locked: LockedEnvironment) -> Iterator[Finding]:
+    def judge(self, locked: DeclaredEnvironment) -> Iterator[Finding]:
         """What the packages of one environment say against each other's versions."""
         for package in locked.environment.packages.values():
             stated = locked.stated(package)
@@ -69,7 +69,9 @@ class Disagrees:
             if missing:
                 yield self._left_out(package, missing, stated)
 
-    def _left_out(self, package: LockedPackage, missing: list[Line], stated: Stated) -> Finding:
+    def _left_out(
+        self, package: LockedPackage, missing: list[Line], stated: DeclaredMetadata
+    ) -> Finding:
         names = ", ".join(map(str, missing[:_MOST]))
         more = f" and {len(missing) - _MOST} more" if len(missing) > _MOST else ""
         return self._finding(

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stackfix.rules.finding import Finding, Severity
-from stackfix.rules.locked import LockedEnvironment
-from stackfix.rules.requires import Line, Stated, admits
+from stackfix.model.finding import Finding, Severity
+from stackfix.rules.locked import DeclaredEnvironment
+from stackfix.rules.requires import DeclaredMetadata, Line, admits
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_lockfiles.lock import LockedPackage
 
@@ -35,7 +35,7 @@ class Override:
     code = "SF503"
     title = "an override strips extras, or hides a requirement that breaks"
 
-    def judge(self, locked: LockedEnvironment) -> Iterator[Finding]:
+    def judge(self, locked: DeclaredEnvironment) -> Iterator[Finding]:
         """What the overrides of a lock hide in one environment."""
         if not locked.overrides:
             return
@@ -49,7 +49,11 @@ class Override:
                     yield from self._line(package, line, stated, locked)
 
     def _line(
-        self, package: LockedPackage, line: Line, stated: Stated, locked: LockedEnvironment
+        self,
+        package: LockedPackage,
+        line: Line,
+        stated: DeclaredMetadata,
+        locked: DeclaredEnvironment,
     ) -> Iterator[Finding]:
         by = f"{package.name} {package.version or ''}".strip()
         other = locked.environment.packages.get(line.name)

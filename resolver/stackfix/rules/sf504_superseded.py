@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from packaging.version import Version
 
-from stackfix.rules.finding import Finding, Severity
-from stackfix.stack import Stack
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import Stack
 from stackfix_knowledge.graph import Graph
 
 WATCHED = frozenset({"cudnn", "nccl"})

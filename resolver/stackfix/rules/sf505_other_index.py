@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from stackfix.rules.finding import Finding, Severity
+from stackfix.model.finding import Finding, Severity
 from stackfix_lockfiles.lock import Lock
 
 __all__ = ["NamedIndexes", "OtherIndex"]

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stackfix.rules.finding import Finding, Severity
+from stackfix.model.finding import Finding, Severity
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.outdated import Difference
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from packaging.version import Version
 
-from stackfix.solve.world import World
+from stackfix.solve.problem import Problem
 from stackfix_knowledge.loading import When
 from stackfix_knowledge.release import WheelFact
 
@@ -20,16 +20,18 @@ _TORCH = "torch"
 
 
 def cuda_majors(
-    world: World, name: str, version: Version, wheels: Mapping[str, WheelFact]
+    problem: Problem, name: str, version: Version, wheels: Mapping[str, WheelFact]
 ) -> Iterator[tuple[str, int]]:
     """By platform, the CUDA major that torch brings, or that a package takes from torch.
 
     `wheels` are those of the release, by platform. An environment with two CUDA runtimes may have
     the other one from elsewhere, and is left to the rule.
     """
-    graph = world.graph
-    runtimes = max(len(site.stack.providers("cudart")) for site in world.sites)
-    if not world.present(_TORCH) or runtimes > 1 or graph.alternatives(name, version):
+    graph = problem.graph
+    runtimes = max(
+        len(environment.stack.providers("cudart")) for environment in problem.environments
+    )
+    if not problem.present(_TORCH) or runtimes > 1 or graph.alternatives(name, version):
         return
     loading = graph.loading.of(name, version)
     for platform, wheel in wheels.items():
@@ -37,7 +39,7 @@ def cuda_majors(
             if wheel.cuda is not None:
                 yield platform, wheel.cuda.major
         elif loading.when is not When.IMPORT:
-            yield from ((platform, major) for major in _coupled(world, name, version))
+            yield from ((platform, major) for major in _coupled(problem, name, version))
         else:
             libraries = (graph.loading.library(soname) for soname in loading.asks(wheel))
             named = {graph.cuda_majors(library) for library in libraries if library}
@@ -46,7 +48,7 @@ def cuda_majors(
                 yield platform, builds.pop()
 
 
-def _coupled(world: World, name: str, version: Version) -> set[int]:
+def _coupled(problem: Problem, name: str, version: Version) -> set[int]:
     """The CUDA major of the libraries that a coupling ties a package to, and that are there now.
 
     TensorFlow opens the cuDNN of CUDA 12 if it finds one. A move that takes it away meets the
@@ -54,9 +56,9 @@ def _coupled(world: World, name: str, version: Version) -> set[int]:
     """
     needed = {
         coupling.needs
-        for coupling in world.graph.couplings(name)
-        if coupling.concerns(version) and world.present(coupling.needs)
+        for coupling in problem.graph.couplings(name)
+        if coupling.concerns(version) and problem.present(coupling.needs)
     }
-    packages = (world.graph.packages.get(library) for library in needed)
+    packages = (problem.graph.packages.get(library) for library in needed)
     majors = {package.cuda_major for package in packages if package is not None} - {None}
     return {major for major in majors if major is not None} if len(majors) == 1 else set()

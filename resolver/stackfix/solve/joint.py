@@ -1,4 +1,4 @@
-"""Searches of several worlds as one: the project as it is, and with its variants exchanged."""
+"""Searches of several problems as one: the project as it is, and with its variants exchanged."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from stackfix.solve.candidates import Candidates
 from stackfix.solve.cost import Cost
-from stackfix.solve.domain import Domain
+from stackfix.solve.problem import Problem
 from stackfix.solve.search import Failure, Found, Search
-from stackfix.solve.world import World
 
 __all__ = ["Joint"]
 
 
 class Joint:
-    """The solutions of some worlds in order of cost; among equals, those of the first world.
+    """The solutions of some problems in order of cost; among equals, those of the first problem.
 
-    The worlds have the same sites. One is only searched when everything cheaper than the least
+    The problems have the same targets. One is only searched when everything cheaper than the least
     that a solution of it could cost was looked at: most projects never get to the second.
     """
 
-    def __init__(self, worlds: Sequence[World], *, newest: bool = False) -> None:
+    def __init__(self, problems: Sequence[Problem], *, newest: bool = False) -> None:
         self._searches: list[Search] = []
-        beside: Domain | None = None
-        for world in worlds:
-            beside = Domain(world, beside)
-            self._searches.append(Search(world, beside, newest=newest))
+        beside: Candidates | None = None
+        for problem in problems:
+            beside = Candidates(problem, beside)
+            self._searches.append(Search(problem, beside, newest=newest))
 
     def solutions(self) -> Iterator[Found]:
         """Working combinations, the cheapest first."""
         runs = [search.solutions() for search in self._searches]
         queue: list[tuple[Cost, int, Found | None]] = []
         for number, search in enumerate(self._searches):
-            heapq.heappush(queue, (search.world.price, number, None))
-        weighed: set[int] = {0}  # the first world is searched in any case
+            heapq.heappush(queue, (search.problem.price, number, None))
+        weighed: set[int] = {0}  # the first problem is searched in any case
         while queue:
             price, number, found = heapq.heappop(queue)
             if found is not None:
@@ -59,7 +59,7 @@ class Joint:
         """Why versions cannot be part of a plan; what only an exchange meets with says so."""
         found: dict[Failure, None] = {}
         for search in self._searches:
-            exchange = search.world.exchange
+            exchange = search.problem.exchange
             for failure in search.failures:
                 if failure in found:
                     continue

@@ -16,8 +16,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from resolvelib.providers import AbstractProvider
 
-from stackfix.solve.domain import Domain
-from stackfix.solve.world import Asked, Demand, World
+from stackfix.solve.candidates import Candidates
+from stackfix.solve.problem import Asked, Problem, StackRequirement
 from stackfix_knowledge.packages import Role
 from stackfix_knowledge.release import Release
 
@@ -54,18 +54,18 @@ class Candidate:
         )
 
 
-class StackProvider(AbstractProvider[Demand, Candidate, str]):
+class StackProvider(AbstractProvider[StackRequirement, Candidate, str]):
     """The domain as resolvelib sees it."""
 
     def __init__(
-        self, world: World, domain: Domain, refused: Container[tuple[str, Version]] = ()
+        self, problem: Problem, domain: Candidates, refused: Container[tuple[str, Version]] = ()
     ) -> None:
         """`refused`: releases that are no candidates this time."""
-        self._world = world
+        self._problem = problem
         self._domain = domain
         self._refused = refused
 
-    def identify(self, requirement_or_candidate: Demand | Candidate) -> str:
+    def identify(self, requirement_or_candidate: StackRequirement | Candidate) -> str:
         return requirement_or_candidate.key
 
     def get_preference(
@@ -83,7 +83,7 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
         fits any more (torchaudio, where none is for this torch) ends the branch at once: found
         last, all that was chosen in between would be tried anew before torch is.
         """
-        package = self._world.graph.packages.get(identifier.partition("[")[0])
+        package = self._problem.graph.packages.get(identifier.partition("[")[0])
         role = _ROLES.get(package.role, len(_ROLES)) if package else len(_ROLES)
         fitting = (c for c in candidates[identifier] if self._fits(c, resolutions, information))
         few = sum(1 for _ in islice(fitting, ENOUGH))
@@ -110,41 +110,41 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
     def find_matches(
         self,
         identifier: str,
-        requirements: Mapping[str, Iterator[Demand]],
+        requirements: Mapping[str, Iterator[StackRequirement]],
         incompatibilities: Mapping[str, Iterator[Candidate]],
     ) -> list[Candidate]:
         demands = list(requirements[identifier])
         refused = set(incompatibilities[identifier])
         if demands[0].owner is not None:
             found = self._owners(identifier, demands)
-        elif not self._world.is_stack(demands[0].name):
+        elif not self._problem.is_stack(demands[0].name):
             found = self._outside(identifier, demands)
         else:
             found = self._releases(identifier, demands)
         return [candidate for candidate in found if candidate not in refused]
 
-    def is_satisfied_by(self, requirement: Demand, candidate: Candidate) -> bool:
+    def is_satisfied_by(self, requirement: StackRequirement, candidate: Candidate) -> bool:
         if requirement.owner is not None:
             return candidate.version is None and candidate.key == requirement.key
         if candidate.version is None:
             return True
         return self._specifier(requirement).contains(candidate.version, prereleases=True)
 
-    def get_dependencies(self, candidate: Candidate) -> Iterable[Demand]:
+    def get_dependencies(self, candidate: Candidate) -> Iterable[StackRequirement]:
         if candidate.version is None:
             return ()
         return self._domain.demands(candidate.key, candidate.version, candidate.release)
 
-    def _specifier(self, demand: Demand) -> SpecifierSet:
-        return self._world.overrides.get(demand.name, demand.specifier)
+    def _specifier(self, demand: StackRequirement) -> SpecifierSet:
+        return self._problem.overrides.get(demand.name, demand.specifier)
 
-    def _owners(self, identifier: str, demands: list[Demand]) -> list[Candidate]:
+    def _owners(self, identifier: str, demands: list[StackRequirement]) -> list[Candidate]:
         owners = {demand.owner for demand in demands}
         return [Candidate(identifier)] if len(owners) == 1 else []
 
-    def _outside(self, identifier: str, demands: list[Demand]) -> list[Candidate]:
+    def _outside(self, identifier: str, demands: list[StackRequirement]) -> list[Candidate]:
         name = demands[0].name
-        override = self._world.overrides.get(name)
+        override = self._problem.overrides.get(name)
         if override is not None:
             moved = [d for d in demands if not d.unmoved]
             agree = all(not (d.specifier & override).is_unsatisfiable() for d in moved)
@@ -155,14 +155,14 @@ class StackProvider(AbstractProvider[Demand, Candidate, str]):
         joint = SpecifierSet()
         for specifier in asked:
             joint &= specifier
-        for demand in self._world.declared.get(name, ()):
+        for demand in self._problem.declared.get(name, ()):
             joint &= demand.specifier
         return [] if joint.is_unsatisfiable() else [Candidate(identifier)]
 
-    def _releases(self, identifier: str, demands: list[Demand]) -> list[Candidate]:
+    def _releases(self, identifier: str, demands: list[StackRequirement]) -> list[Candidate]:
         name = demands[0].name
         asked = {self._specifier(demand) for demand in demands}
-        required = self._world.required.get(name)
+        required = self._problem.required.get(name)
         if required is not None:
             asked.add(required)
         found = [

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from packaging.version import Version
 
-from stackfix.solve.domain import Domain
-from stackfix.solve.world import PLAN, Demand, World
+from stackfix.solve.candidates import Candidates
+from stackfix.solve.problem import PLAN, Problem, StackRequirement
 
 __all__ = ["reasons"]
 
 
 def reasons(
-    world: World,
-    domain: Domain,
+    problem: Problem,
+    domain: Candidates,
     versions: Mapping[str, Version],
-    asked: Mapping[str, Sequence[Demand]],
+    asked: Mapping[str, Sequence[StackRequirement]],
 ) -> dict[str, str]:
     """For each package off its locked version: the demand that excludes it there, in words.
 
@@ -25,7 +25,7 @@ def reasons(
     """
     found: dict[str, str] = {}
     for name, version in versions.items():
-        locked = world.locked.get(name)
+        locked = problem.locked.get(name)
         if locked == version:
             continue
         reason = _asked_away(name, asked.get(name, ()), locked)
@@ -36,7 +36,9 @@ def reasons(
     return found
 
 
-def _asked_away(name: str, demands: Sequence[Demand], locked: Version | None) -> str | None:
+def _asked_away(
+    name: str, demands: Sequence[StackRequirement], locked: Version | None
+) -> str | None:
     """A demand that the locked version does not meet; exact pins before ranges.
 
     What a package's extra asks of the package itself is no reason.
@@ -53,7 +55,7 @@ def _asked_away(name: str, demands: Sequence[Demand], locked: Version | None) ->
 
 
 def _outgrown(
-    domain: Domain, name: str, locked: Version, versions: Mapping[str, Version]
+    domain: Candidates, name: str, locked: Version, versions: Mapping[str, Version]
 ) -> str | None:
     """A demand of the locked version that the solution breaks."""
     for demand in domain.locked_demands(name, locked):

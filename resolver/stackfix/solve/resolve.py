@@ -9,14 +9,14 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from resolvelib import BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
 
-from stackfix.rules.finding import Finding
+from stackfix.model.finding import Finding
+from stackfix.model.stack import Piece, Stack
 from stackfix.rules.judge import errors, judge_stack
-from stackfix.solve.conflict import Conflict, explain
-from stackfix.solve.domain import Domain
+from stackfix.solve.candidates import Candidates
+from stackfix.solve.explain import Conflict, explain
+from stackfix.solve.problem import PLAN, Problem, StackRequirement, TargetEnvironment
 from stackfix.solve.provider import Candidate, StackProvider
 from stackfix.solve.reasons import reasons
-from stackfix.solve.world import PLAN, Demand, Site, World
-from stackfix.stack import Piece, Stack
 
 __all__ = ["Solution", "combine", "complete"]
 
@@ -29,16 +29,18 @@ REPAIRS = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """Versions of the stack that belong together on every site."""
+    """Versions of the stack that belong together on every environment."""
 
     versions: Mapping[str, Version]
     because: Mapping[str, str]
     """Why each package is not where it was: "torch 2.8.0 needs nvidia-cudnn-cu12==9.10.2.21"."""
     stacks: tuple[Stack, ...]
-    """One for each site, in their order."""
+    """One for each environment, in their order."""
 
 
-def complete(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Solution | Conflict:
+def complete(
+    problem: Problem, domain: Candidates, chosen: Mapping[str, Version]
+) -> Solution | Conflict:
     """The stack that goes with `chosen` framework versions, nearest to what is locked.
 
     What only the whole stack shows (a companion without a library for the CUDA of this torch)
@@ -47,10 +49,10 @@ def complete(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Sol
     refused: set[tuple[str, Version]] = set()
     conflict: Conflict | None = None
     for _ in range(REPAIRS):
-        solution = combine(world, domain, chosen, refused)
+        solution = combine(problem, domain, chosen, refused)
         if isinstance(solution, Conflict):
             return conflict or solution
-        faults = _faults(world, solution.stacks)
+        faults = _faults(problem, solution.stacks)
         if not faults:
             return solution
         conflict = conflict or Conflict(
@@ -69,20 +71,20 @@ def complete(world: World, domain: Domain, chosen: Mapping[str, Version]) -> Sol
 
 
 def combine(
-    world: World,
-    domain: Domain,
+    problem: Problem,
+    domain: Candidates,
     chosen: Mapping[str, Version],
     refused: Container[tuple[str, Version]] = (),
 ) -> Solution | Conflict:
     """Like `complete`, but what comes out is not judged yet; `refused` releases stay out."""
-    pins = _pins(world, chosen)
-    resolver: Resolver[Demand, Candidate, str] = Resolver(
-        StackProvider(world, domain, refused), BaseReporter()
+    pins = _pins(problem, chosen)
+    resolver: Resolver[StackRequirement, Candidate, str] = Resolver(
+        StackProvider(problem, domain, refused), BaseReporter()
     )
     try:
-        result = resolver.resolve([*pins, *world.roots], max_rounds=ROUNDS)
+        result = resolver.resolve([*pins, *problem.roots], max_rounds=ROUNDS)
     except ResolutionImpossible as impossible:
-        return explain(tuple(impossible.causes), world, domain)
+        return explain(tuple(impossible.causes), problem, domain)
     except ResolutionTooDeep:
         return Conflict(reason=f"no end after {ROUNDS} steps")
     versions = {
@@ -95,38 +97,40 @@ def combine(
         for key, criterion in result.criteria.items()
         if key in versions
     }
-    because = reasons(world, domain, versions, asked)
-    stacks = tuple(_stack(world, site, versions) for site in world.sites)
+    because = reasons(problem, domain, versions, asked)
+    stacks = tuple(_stack(problem, environment, versions) for environment in problem.environments)
     return Solution(versions=versions, because=because, stacks=stacks)
 
 
-def _pins(world: World, chosen: Mapping[str, Version]) -> list[Demand]:
+def _pins(problem: Problem, chosen: Mapping[str, Version]) -> list[StackRequirement]:
     """The chosen versions as demands, on the package and on its extras that the project asks for.
 
     An extra that was left free would be tried at every version, to fail at each because the
     package itself has one.
     """
     keys = [(name, name) for name in chosen]
-    keys += ((root.key, root.name) for root in world.roots if root.name in chosen)
+    keys += ((root.key, root.name) for root in problem.roots if root.name in chosen)
     return [
         # "===": a public version must not stand for the same version of another index.
-        Demand(key, SpecifierSet(f"==={chosen[name]}"), PLAN)
+        StackRequirement(key, SpecifierSet(f"==={chosen[name]}"), PLAN)
         for key, name in dict.fromkeys(keys)
     ]
 
 
-def _faults(world: World, stacks: tuple[Stack, ...]) -> list[Finding]:
-    """The errors of a combination on its sites."""
+def _faults(problem: Problem, stacks: tuple[Stack, ...]) -> list[Finding]:
+    """The errors of a combination on its environments."""
     found: list[Finding] = []
-    for site, stack in zip(world.sites, stacks, strict=True):
-        found += errors(judge_stack(stack, site.target, world.graph))
+    for environment, stack in zip(problem.environments, stacks, strict=True):
+        found += errors(judge_stack(stack, environment.target, problem.graph))
     return found
 
 
-def _stack(world: World, site: Site, versions: Mapping[str, Version]) -> Stack:
-    """What one site would install of the solution: what its own markers reach from the roots."""
+def _stack(
+    problem: Problem, environment: TargetEnvironment, versions: Mapping[str, Version]
+) -> Stack:
+    """What one target would install of the solution: what its own markers reach from the roots."""
     pieces: dict[str, Piece] = {}
-    queue = [root.key for root in world.roots if world.installs(site, root.name)]
+    queue = [root.key for root in problem.roots if problem.installs(environment, root.name)]
     seen: set[str] = set()
     while queue:
         key = queue.pop()
@@ -134,16 +138,16 @@ def _stack(world: World, site: Site, versions: Mapping[str, Version]) -> Stack:
             continue
         seen.add(key)
         name, _, extra = key.partition("[")
-        package = world.graph.packages.get(name)
+        package = problem.graph.packages.get(name)
         if package is None or name not in versions:
             continue
-        piece = site.piece(world.graph, package, versions[name])
+        piece = environment.piece(problem.graph, package, versions[name])
         pieces[name] = piece
         queue.append(name)
         if piece.wheel is None:
             continue
-        for requirement in world.applying(
-            piece.wheel.requires or (), {site.platform}, extra.rstrip("]")
+        for requirement in problem.applying(
+            piece.wheel.requires or (), {environment.platform}, extra.rstrip("]")
         ):
-            queue += [demand.key for demand in Demand.of(requirement, "")]
-    return Stack(platform=site.platform, python=site.stack.python, pieces=pieces)
+            queue += [demand.key for demand in StackRequirement.of(requirement, "")]
+    return Stack(platform=environment.platform, python=environment.stack.python, pieces=pieces)

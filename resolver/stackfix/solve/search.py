@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 from packaging.version import Version
 
-from stackfix.solve.conflict import Conflict
+from stackfix.solve.candidates import Candidates, Choice
 from stackfix.solve.cost import FREE, Cost, plus
-from stackfix.solve.domain import Choice, Domain
+from stackfix.solve.explain import Conflict
+from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution, complete
-from stackfix.solve.world import World
 
 __all__ = ["Failure", "Found", "Search"]
 
@@ -42,45 +42,45 @@ class Found:
     chosen: Mapping[str, Version]
     solution: Solution
     cost: Cost
-    world: World
-    """The world that it was found in."""
-    domain: Domain
+    problem: Problem
+    """The problem that it was found in."""
+    domain: Candidates
 
 
 @dataclass
 class Search:
     """One search; iterate `solutions` until one satisfies."""
 
-    world: World
-    domain: Domain
+    problem: Problem
+    domain: Candidates
     newest: bool = False
     """Prefer the newest versions instead of the cheapest move."""
     failures: list[Failure] = field(default_factory=list)
     tried: int = 0
 
     def frameworks(self) -> list[str]:
-        """The frameworks that the sites install, those with the fewest choices first.
+        """The frameworks that the environments install, those with the fewest choices first.
 
         With variants exchanged, the project's own; a framework of another CUDA major that it does
         not ask for stays only if another package needs it.
         """
-        world, packages = self.world, self.world.graph.packages
-        asked = dict.fromkeys(root.name for root in world.roots)
-        names = dict.fromkeys(world.locked)
-        if world.exchange is not None:
+        problem, packages = self.problem, self.problem.graph.packages
+        asked = dict.fromkeys(root.name for root in problem.roots)
+        names = dict.fromkeys(problem.locked)
+        if problem.exchange is not None:
             names = {
                 name: None
-                for name in (*world.locked, *asked)
+                for name in (*problem.locked, *asked)
                 if name in asked
                 or (p := packages.get(name)) is None
-                or p.cuda_major in {None, world.exchange.cuda}
+                or p.cuda_major in {None, problem.exchange.cuda}
             }
         found = [
             name
             for name in names
             if (package := packages.get(name)) is not None
             and package.role == "framework"
-            and world.is_stack(name)
+            and problem.is_stack(name)
         ]
         return sorted(found, key=lambda name: (len(self.domain.choices(name)), name))
 
@@ -90,8 +90,8 @@ class Search:
         With variants exchanged that version has to offer what is asked of it: jax 0.6 has no
         "cuda13", so that jax[cuda13] is never had at the price of the variant alone.
         """
-        total = self.world.price
-        asked = [root.key for root in self.world.roots]
+        total = self.problem.price
+        asked = [root.key for root in self.problem.roots]
         for name in self.frameworks() if not self.newest else ():
             keys = [key for key in asked if key.startswith(f"{name}[")]
             prices = [
@@ -125,7 +125,7 @@ class Search:
                 yield self._found(chosen, late[places], price)
                 continue
             self.tried += 1
-            result = complete(self.world, self.domain, chosen)
+            result = complete(self.problem, self.domain, chosen)
             if isinstance(result, Solution):
                 unknown = self._unrecorded(result)
                 if unknown:  # its turn comes after what is known
@@ -143,13 +143,13 @@ class Search:
 
     def _found(self, chosen: Mapping[str, Version], solution: Solution, price: Cost) -> Found:
         return Found(
-            chosen=chosen, solution=solution, cost=price, world=self.world, domain=self.domain
+            chosen=chosen, solution=solution, cost=price, problem=self.problem, domain=self.domain
         )
 
     def _unrecorded(self, solution: Solution) -> int:
         """How many packages move to where nobody read what they ask for.
 
-        No facts are kept of the release, or of no wheel of it for the platform of some site.
+        No facts are kept of the release, or of no wheel of it for the platform of some environment.
         """
         pieces = (piece for stack in solution.stacks for piece in stack)
         return len(
@@ -157,13 +157,13 @@ class Search:
                 piece.name
                 for piece in pieces
                 if piece.package.judged
-                and self.world.locked.get(piece.name) != piece.version
+                and self.problem.locked.get(piece.name) != piece.version
                 and (piece.wheel is None or piece.wheel.requires is None)
             }
         )
 
     def _price(self, lanes: Sequence[_Lane], places: tuple[int, ...]) -> Cost:
-        total = self.world.price
+        total = self.problem.price
         for lane, place in zip(lanes, places, strict=True):
             total = plus(total, lane.price(place))
         return total
@@ -192,7 +192,7 @@ class _Lane:
         choices = search.domain.choices(name)
         if search.newest:
             choices = tuple(sorted(choices, key=lambda c: (c.cost.unknown, *_newest(c.version))))
-        held = search.world.held.get(name)
+        held = search.problem.held.get(name)
         stays = f"; it stays as it is ({held})" if held else ""
         for version, reason in search.domain.refused(name).items():
             reason += stays
@@ -205,7 +205,9 @@ class _Lane:
             choice = next(self._source, None)
             if choice is None:
                 return None
-            result = complete(self._search.world, self._search.domain, {self.name: choice.version})
+            result = complete(
+                self._search.problem, self._search.domain, {self.name: choice.version}
+            )
             if isinstance(result, Conflict):
                 if result.about != self.name and result.about in self._search.frameworks():
                     continue  # that framework's own lane says why

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from stackfix.rules.finding import Finding, Severity
+from stackfix.model.finding import Finding, Severity
 from stackfix.rules.judge import errors, judge_stack
 from stackfix.rules.sf303_coupling import UnstatedCoupling
-from stackfix.solve.conflict import Conflict
+from stackfix.solve.candidates import Candidates, Choice
 from stackfix.solve.cost import Cost
-from stackfix.solve.domain import Choice, Domain
+from stackfix.solve.explain import Conflict
+from stackfix.solve.problem import Problem, StackRequirement
 from stackfix.solve.resolve import Solution, combine
-from stackfix.solve.world import Demand, World
 from stackfix_knowledge.packages import Role
 from stackfix_knowledge.release import Release
 
@@ -38,14 +38,14 @@ class Relapse:
     """One short sentence, to stand as a comment beside the bound."""
 
 
-class UvDomain(Domain):
+class UvCandidates(Candidates):
     """Choices as uv makes them: the newest first, with nothing but metadata to hold them.
 
     Each package keeps coming from the index that it comes from in `versions`.
     """
 
-    def __init__(self, world: World, versions: Mapping[str, Version]) -> None:
-        super().__init__(world)
+    def __init__(self, problem: Problem, versions: Mapping[str, Version]) -> None:
+        super().__init__(problem)
         self._versions = versions
 
     def _eligible(self, release: Release, locked: Version | None) -> bool:
@@ -54,22 +54,24 @@ class UvDomain(Domain):
         return same and super()._eligible(release, home)
 
     def _find(self, name: str) -> Iterator[Choice]:
-        locked = self._world.locked.get(name)
-        releases = [r for r in self._world.graph.releases(name) if self._eligible(r, locked)]
-        if name in self._world.held:
+        locked = self._problem.locked.get(name)
+        releases = [r for r in self._problem.graph.releases(name) if self._eligible(r, locked)]
+        if name in self._problem.held:
             releases = [r for r in releases if r.version == locked]
         for place, release in enumerate(reversed(releases)):
             yield Choice(version=release.version, release=release, cost=Cost(distance=place))
         if locked is not None and all(release.version != locked for release in releases):
             yield Choice(version=locked, release=None, cost=Cost(unknown=1))
 
-    def _ask(self, key: str, version: Version, release: Release | None) -> Iterator[Demand]:
+    def _ask(
+        self, key: str, version: Version, release: Release | None
+    ) -> Iterator[StackRequirement]:
         return self._stated(key, version, release)
 
 
 def relapse(
-    world: World,
-    domain: Domain,
+    problem: Problem,
+    domain: Candidates,
     versions: Mapping[str, Version],
     specifiers: Mapping[str, SpecifierSet],
 ) -> Relapse | None:
@@ -77,52 +79,52 @@ def relapse(
 
     `versions` is the solution as it stands; None: an upgrade stays sound.
     """
-    asked = replace(world, required=dict(specifiers))
-    outcome = combine(asked, UvDomain(asked, versions), {})
+    asked = replace(problem, required=dict(specifiers))
+    outcome = combine(asked, UvCandidates(asked, versions), {})
     if isinstance(outcome, Conflict):
         return None
     faults = _faults(asked, outcome)
     if not faults:
         return None
-    for fault in sorted(faults, key=lambda fault: _role(world, fault.package)):
+    for fault in sorted(faults, key=lambda fault: _role(problem, fault.package)):
         moved = outcome.versions.get(fault.package)
         chosen = versions.get(fault.package)
         if moved is not None and chosen is not None and moved > chosen:
-            below = _first_bad(world, domain, fault.package, versions, moved)
+            below = _first_bad(problem, domain, fault.package, versions, moved)
             return Relapse(package=fault.package, below=below, message=sentence(fault))
-    return _blamed(world, versions, outcome.versions, faults[0])
+    return _blamed(problem, versions, outcome.versions, faults[0])
 
 
-def _role(world: World, name: str) -> int:
+def _role(problem: Problem, name: str) -> int:
     """Frameworks first: a bound on one holds its companions too."""
-    package = world.graph.packages.get(name)
+    package = problem.graph.packages.get(name)
     return list(Role).index(package.role) if package else len(Role)
 
 
-def _faults(world: World, outcome: Solution) -> list[Finding]:
+def _faults(problem: Problem, outcome: Solution) -> list[Finding]:
     """Errors, and couplings that nobody wrote down: a bound keeps those out as well."""
     found: list[Finding] = []
-    for site, stack in zip(world.sites, outcome.stacks, strict=True):
+    for environment, stack in zip(problem.environments, outcome.stacks, strict=True):
         found += (
             finding
-            for finding in judge_stack(stack, site.target, world.graph)
+            for finding in judge_stack(stack, environment.target, problem.graph)
             if finding.severity is Severity.ERROR or finding.code == UnstatedCoupling.code
         )
     return found
 
 
 def _first_bad(
-    world: World, domain: Domain, name: str, versions: Mapping[str, Version], moved: Version
+    problem: Problem, domain: Candidates, name: str, versions: Mapping[str, Version], moved: Version
 ) -> Version:
     """The lowest release above the chosen one that fails alone or beside the solution."""
     chosen = versions[name]
-    for release in world.graph.releases(name):
+    for release in problem.graph.releases(name):
         version = release.version
         if not chosen < version <= moved or version.is_prerelease or version.local:
             continue
         if errors(domain.findings(name, version)):
             return version
-        for coupling in world.graph.couplings(name):
+        for coupling in problem.graph.couplings(name):
             partner = versions.get(coupling.needs)
             if partner is None or not coupling.concerns(version):
                 continue
@@ -132,18 +134,21 @@ def _first_bad(
 
 
 def _blamed(
-    world: World, versions: Mapping[str, Version], outcome: Mapping[str, Version], fault: Finding
+    problem: Problem,
+    versions: Mapping[str, Version],
+    outcome: Mapping[str, Version],
+    fault: Finding,
 ) -> Relapse | None:
     """Where the faulty package itself did not rise: the framework whose rise brought the fault."""
     for role in (Role.FRAMEWORK, Role.COMPANION):
         for name, version in versions.items():
-            package = world.graph.packages.get(name)
+            package = problem.graph.packages.get(name)
             moved = outcome.get(name)
             if package is None or package.role != role or moved is None or moved <= version:
                 continue
             later = [
                 r.version
-                for r in world.graph.releases(name)
+                for r in problem.graph.releases(name)
                 if r.version > version and r.version.release[:2] != version.release[:2]
             ]
             return Relapse(

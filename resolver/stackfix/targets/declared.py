@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from stackfix.model.target import Target
 from stackfix.targets.errors import TargetError
 from stackfix.targets.parse import FORM, parse_target, target_of_card
-from stackfix.targets.target import Target
 from stackfix_knowledge.driver import DriverVersion
 from stackfix_knowledge.gpus import GpuTable
 from stackfix_lockfiles.errors import InputError

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from stackfix.host.host import Card, Host
+from stackfix.model.target import Target
 from stackfix.targets.parse import card_name
-from stackfix.targets.target import Target
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.driver import DriverVersion
 from stackfix_knowledge.gpus import GpuTable

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from stackfix.model.target import Target
 from stackfix.targets.errors import TargetError
-from stackfix.targets.target import Target
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.driver import DriverVersion
 from stackfix_knowledge.gpus import GpuTable

@@ -11,11 +11,11 @@ from typing import Any
 from stackfix.host.document import read_host
 from stackfix.host.health import remarks
 from stackfix.host.host import Host
+from stackfix.model.target import Target
 from stackfix.targets.declared import declared_targets
 from stackfix.targets.errors import NoTarget
 from stackfix.targets.hosts import merge, targets_of_host
 from stackfix.targets.parse import parse_target
-from stackfix.targets.target import Target
 from stackfix_knowledge.gpus import GpuTable
 
 __all__ = ["Origin", "Selected", "select_targets"]

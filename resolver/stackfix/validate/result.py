@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from stackfix.targets.target import Target
+from stackfix.model.target import Target
 
 __all__ = [
     "ON_CARDS",

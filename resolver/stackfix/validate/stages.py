@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackfix.plan.ignored import Ignored
-from stackfix.targets.target import Target
+from stackfix.audit.ignored import Ignored
+from stackfix.model.target import Target
 from stackfix.validate.process import Limits
 from stackfix.validate.python import KERNELS, EnvironmentPython
 from stackfix.validate.static import order_of

@@ -14,9 +14,9 @@ from datetime import date
 from pathlib import Path
 from typing import IO, Any
 
-from stackfix.plan.ignored import Ignored, kept
+from stackfix.audit.ignored import Ignored, kept
+from stackfix.model.target import Target
 from stackfix.report.json import target_document
-from stackfix.targets.target import Target
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.driver import DriverVersion
 
@@ -56,8 +56,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _judge(order: Mapping[str, Any], file: IO[str]) -> int:
-    from stackfix.inspection import judge_inspected, package_verdict
-    from stackfix.rules.finding import Severity
+    from stackfix.audit.binaries import judge_inspected, package_verdict
+    from stackfix.model.finding import Severity
     from stackfix_knowledge.graph import Graph
     from stackfix_knowledge.measure.inspect import inspect_path
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from stackfix.audit.ignored import Ignored
 from stackfix.host.health import remarks
 from stackfix.host.host import Host
-from stackfix.plan.ignored import Ignored
-from stackfix.targets.target import Target
+from stackfix.model.target import Target
 from stackfix.validate.errors import CannotInstall, DiskShort
 from stackfix.validate.folders import VENV, claimed, default_base, sweep
 from stackfix.validate.install import install, prepare

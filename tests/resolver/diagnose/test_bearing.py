@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.diagnose.bearing import bearing
-from stackfix.diagnose.diagnosis import Tie
+from stackfix.diagnose.diagnosis import StackMatch
+from stackfix.diagnose.host_context import bearing
 from stackfix.host.fabric import Fabric, FabricState
 from stackfix.host.host import Host
 from stackfix.host.kernel_log import KernelLog, XidReport
@@ -59,5 +59,5 @@ def test_a_fabric_that_is_not_set_up_bears_on_error_802(tmp_path: Path) -> None:
 
 def test_it_is_part_of_the_report(tmp_path: Path) -> None:
     found = diagnose_text(tmp_path, run=ILLEGAL)
-    tied = replace(found, tie=Tie(agrees=None, sentence="x", host=("This host shows y.",)))
+    tied = replace(found, tie=StackMatch(agrees=None, sentence="x", host=("This host shows y.",)))
     assert diagnosis_document(tied)["stack"]["host"] == ["This host shows y."]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from stackfix.diagnose.diagnosis import Diagnosis
-from stackfix.diagnose.tie import tie
-from stackfix.rules.finding import Finding, Severity
+from stackfix.diagnose.stack_match import tie
+from stackfix.model.finding import Finding, Severity
 from tests.resolver.diagnose.logs import diagnose_text
 
 CUDNN = "torch 2.7.1\nRuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED\n"

@@ -13,7 +13,7 @@ from stackfix.env.variable import Advice, Variable
 from stackfix.host.fabric import Fabric, FabricState, NvLinks
 from stackfix.host.host import Host, Interface, Iommu
 from stackfix.host.link import Link
-from stackfix.stack import Piece, Stack
+from stackfix.model.stack import Piece, Stack
 from stackfix.targets.hosts import targets_of_host
 from tests.resolver.making import graph
 from tests.resolver.targets.test_hosts import RTX_5090, a_card, a_host

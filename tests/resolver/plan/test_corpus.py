@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.plan.homes import homes
-from stackfix.plan.limits import dependents, limits
+from stackfix.audit.lock_state import LockState, lock_state
 from stackfix.plan.plan import Status
+from stackfix.plan.problems.index_choice import homes
+from stackfix.plan.problems.outside import dependents, limits
+from stackfix.plan.problems.relaxations import relaxations
 from stackfix.plan.request import Request
-from stackfix.plan.scenes import scenes
-from stackfix.plan.sites import Ground, ground
 from stackfix.rules.judge import errors
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
@@ -76,8 +76,8 @@ def test_every_card_gets_a_verdict(name: str) -> None:
             continue
         demands = limits(before, dependents(before), {}).demands
         searches = [
-            scene.search()
-            for scene in scenes(request, before, demands, homes(request, before.lock))
+            problem.search()
+            for problem in relaxations(request, before, demands, homes(request, before.lock))
         ]
         found = next((one for s in searches if (one := next(s.solutions(), None))), None)
         reasons = [failure.reason for search in searches for failure in search.failures]
@@ -87,10 +87,10 @@ def test_every_card_gets_a_verdict(name: str) -> None:
         assert not [reason for reason in reasons if "no end after" in reason]
 
 
-def judged(folder: Path, card: str) -> tuple[Request, Ground]:
+def judged(folder: Path, card: str) -> tuple[Request, LockState]:
     """The project as one card sees it."""
     request = Request(project=Project.find(folder), graph=graph(), targets=(target(card),))
-    return request, ground(request.project.read_lock(), request)
+    return request, lock_state(request.project.read_lock(), request)
 
 
 @pytest.fixture

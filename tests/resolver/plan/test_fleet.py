@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackfix.plan.fleet import EXHAUSTIVE, Asked, smallest_split, uv_sketch
+from stackfix.model.target import Target
+from stackfix.plan.explain.fleet import EXHAUSTIVE, Asked, smallest_split, uv_sketch
 from stackfix.plan.plan import Status
 from stackfix.rules.judge import errors
-from stackfix.targets.target import Target
 from tests.registry.server import Index
 from tests.resolver.making import graph, target
 from tests.resolver.plan.mirrored import locked, plan_on

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.plan.homes import homes
-from stackfix.plan.limits import dependents, limits
+from stackfix.audit.lock_state import LockState
+from stackfix.model.finding import Finding
+from stackfix.plan.problems.index_choice import homes
+from stackfix.plan.problems.outside import dependents, limits
+from stackfix.plan.problems.relaxations import relaxations
 from stackfix.plan.request import Request
-from stackfix.plan.scenes import scenes
-from stackfix.plan.sites import Ground
-from stackfix.rules.finding import Finding
 from stackfix.rules.judge import errors
 from stackfix_lockfiles.errors import InputError
 from tests.resolver.making import graph
@@ -59,14 +59,16 @@ def cell(folder: Path, card: str) -> str:
     return f"{moves(request, before)}  {named(faults)}" if faults else "ok"
 
 
-def moves(request: Request, before: Ground) -> str:
+def moves(request: Request, before: LockState) -> str:
     """The frameworks that would move."""
     demands = limits(before, dependents(before), {}).demands
-    for scene in scenes(request, before, demands, homes(request, before.lock)):
-        found = next(scene.search().solutions(), None)
+    for problem in relaxations(request, before, demands, homes(request, before.lock)):
+        found = next(problem.search().solutions(), None)
         if found is not None:
-            moved = [f"{n} {v}" for n, v in found.chosen.items() if found.world.locked.get(n) != v]
-            moved += [str(found.world.exchange)] if found.world.exchange else []
+            moved = [
+                f"{n} {v}" for n, v in found.chosen.items() if found.problem.locked.get(n) != v
+            ]
+            moved += [str(found.problem.exchange)] if found.problem.exchange else []
             return "→ " + (", ".join(moved) or "libraries alone")
     return "no plan"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from packaging.version import Version
 
-from stackfix.plan.obstacles import grouped
+from stackfix.plan.explain.obstacles import grouped
 from stackfix.solve.search import Failure
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from stackfix.model.finding import Severity
 from stackfix.plan.plan import Plan, Status
-from stackfix.rules.finding import Severity
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.transaction import ProjectChanged
 from stackfix_lockfiles.uv import Uv

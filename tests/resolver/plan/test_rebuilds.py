@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from packaging.version import Version
 
+from stackfix.audit.lock_state import LockState
+from stackfix.model.stack import Piece, Stack
 from stackfix.plan.rebuilds import Rebuild, rebuilds
-from stackfix.plan.sites import Ground
-from stackfix.solve.world import Site
-from stackfix.stack import Piece, Stack
+from stackfix.solve.problem import TargetEnvironment
 from stackfix_lockfiles.lock import Lock, LockedFile, LockedPackage, Source, SourceKind
 from tests.resolver.making import graph, piece, target
 
@@ -30,13 +30,13 @@ def compiled(name: str, version: str, *, wheel: bool = False) -> Piece:
     return replace(piece(name, version), locked=locked, file=WHEEL if wheel else None)
 
 
-def installed(*pieces: Piece) -> Ground:
+def installed(*pieces: Piece) -> LockState:
     stack = Stack(platform="linux_x86_64", python="3.11", pieces={p.name: p for p in pieces})
-    site = Site(target=target("RTX 5090"), stack=stack, markers={})
-    return Ground(lock=EMPTY, sites=(site,), python="3.11")
+    environment = TargetEnvironment(target=target("RTX 5090"), stack=stack, markers={})
+    return LockState(lock=EMPTY, environments=(environment,), python="3.11")
 
 
-def needed(old: Ground, new: Ground) -> tuple[Rebuild, ...]:
+def needed(old: LockState, new: LockState) -> tuple[Rebuild, ...]:
     return rebuilds(old, new, graph())
 
 

@@ -35,9 +35,9 @@ import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from stackfix.audit.lock_state import lock_state
 from stackfix.plan.plan import Plan, Status
 from stackfix.plan.request import Strategy
-from stackfix.plan.sites import ground
 from stackfix.rules.judge import errors
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.uv import Uv
@@ -121,7 +121,7 @@ def installed(plan: Plan, project: Path) -> dict[str, Version]:
     written = {path.name: data for path, data in plan.files.items()}
     data = written.get("uv.lock") or (project / "uv.lock").read_bytes()
     request = Request(project=Project.find(project), graph=graph(), targets=plan.targets[:1])
-    (stack,) = ground(Lock.parse(data), request).stacks
+    (stack,) = lock_state(Lock.parse(data), request).stacks
     return {piece.name: piece.version for piece in stack}
 
 

@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from stackfix.model.finding import Finding, Severity
 from stackfix.plan.plan import Move, NextStep, Obstacle, Plan, Selection, Status
 from stackfix.plan.rebuilds import Rebuild
-from stackfix.rules.finding import Finding, Severity
 from stackfix.targets.parse import parse_target
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.gpus import GpuTable

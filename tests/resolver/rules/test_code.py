@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stackfix.rules.finding import Severity
+from stackfix.model.finding import Severity
+from stackfix.model.stack import Piece
 from stackfix.rules.judge import judge_piece
-from stackfix.stack import Piece
 from tests.resolver.making import graph, library, piece, target, wheel
 
 CUDA_126 = "sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90"

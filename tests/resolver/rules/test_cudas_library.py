@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stackfix.rules.finding import Finding
+from stackfix.model.finding import Finding
+from stackfix.model.stack import Piece
 from stackfix.rules.judge import judge_stack
-from stackfix.stack import Piece
 from tests.resolver.making import graph, library, piece, stack, target, wheel
 
 CODE = {"sm_70 sm_80 sm_90": 9}

@@ -8,9 +8,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from stackfix.rules.finding import Finding, Severity
+from stackfix.model.finding import Finding, Severity
+from stackfix.model.stack import Piece
 from stackfix.rules.sf304_missing_library import MissingLibrary
-from stackfix.stack import Piece
 from stackfix_lockfiles.environment import Environment
 from stackfix_lockfiles.platforms import Platform
 from tests.resolver.making import graph, piece, stack, target, wheel

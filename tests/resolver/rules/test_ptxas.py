@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stackfix.rules.finding import Severity
+from stackfix.model.finding import Severity
+from stackfix.model.stack import Piece, Stack
 from stackfix.rules.judge import judge_stack
-from stackfix.stack import Piece, Stack
 from stackfix_knowledge.release import Ptxas
 from tests.resolver.making import graph, piece, stack, target, wheel
 

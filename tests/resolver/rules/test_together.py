@@ -7,10 +7,10 @@ import re
 import pytest
 from packaging.version import Version
 
+from stackfix.model.stack import Stack
 from stackfix.rules.judge import judge_stack
 from stackfix.rules.sf301_older_runtime import satisfies
 from stackfix.rules.sf504_superseded import Superseded
-from stackfix.stack import Stack
 from tests.resolver.making import graph, piece, stack, target, wheel
 
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from stackfix.audit.lock_state import lock_state
+from stackfix.model.stack import Piece
 from stackfix.plan.request import Request
-from stackfix.plan.sites import ground
 from stackfix.rules.judge import errors, judge_piece
 from stackfix.solve.cost import FREE, Cost, cost, plus
-from stackfix.stack import Piece
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.uv import Uv
 from tests.resolver.solve.made_registry import LINUX, MadeRegistry, pyproject
@@ -122,7 +122,7 @@ class Exhaustive:
         return False
 
     def _sound(self, data: bytes, chosen: Pins) -> bool:
-        after = ground(Lock.parse(data), self.request)
+        after = lock_state(Lock.parse(data), self.request)
         installed = {p.name: str(p.version) for stack in after.stacks for p in stack}
         if any(installed.get(name, version) != version for name, version in chosen.items()):
             return False  # an override, or a fork, has another version there

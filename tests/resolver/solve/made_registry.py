@@ -11,7 +11,7 @@ from pathlib import Path
 from packaging.version import Version
 
 from tests.registry.server import Index
-from tests.resolver.solve.made_world import Made, MadeGraph
+from tests.resolver.solve.made_problem import Made, MadeGraph
 
 FRAMEWORKS = ("torch", "tensorflow", "onnxruntime-gpu", "cupy-cuda12x")
 CUDNN, NCCL = "nvidia-cudnn-cu12", "nvidia-nccl-cu12"

@@ -2,7 +2,7 @@
 
 Generated registries are served to real uv. The plan for each is compared with every combination of
 frameworks that costs less, locked by uv with the libraries free and then with each of their
-versions, and judged by the rules. STACKFIX_WORLDS sets how many worlds are made.
+versions, and judged by the rules. STACKFIX_WORLDS sets how many problems are made.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.plan.limits import dependents
+from stackfix.audit.lock_state import lock_state
 from stackfix.plan.plan import Plan, Status
+from stackfix.plan.problems.outside import dependents
+from stackfix.plan.problems.relaxations import at_fault
 from stackfix.plan.propose import propose
 from stackfix.plan.request import Request
-from stackfix.plan.scenes import at_fault
-from stackfix.plan.sites import ground
 from stackfix.rules.judge import errors
 from stackfix.solve.cost import Cost, plus
 from stackfix_lockfiles.lock import Lock
@@ -67,7 +67,7 @@ def test_nothing_is_cheaper_with_builds_in_many_more_worlds(
 def compared(
     seed: int, folder: Path, environment: pytest.MonkeyPatch, *, builds: bool = False
 ) -> None:
-    """Plan and compare in the first world of this seed that uv can lock and a target can't run."""
+    """Plan and compare in the first of this seed that uv can lock and a target can't run."""
     environment.setenv("UV_PYTHON", sys.executable)  # uv would look for one at every call
     for number in range(DRAWS):
         made, place = generate(f"{seed}.{number}"), folder / str(number)
@@ -80,16 +80,16 @@ def compared(
             if request is not None and faulty(request):
                 judged(made, request, place / "tried")
                 return
-    pytest.fail(f"none of {DRAWS} worlds can be locked and has an error")
+    pytest.fail(f"none of {DRAWS} problems can be locked and has an error")
 
 
 def faulty(request: Request) -> bool:
-    before = ground(request.project.read_lock(), request)
+    before = lock_state(request.project.read_lock(), request)
     return bool(errors(before.findings(request.graph)))
 
 
 def judged(made: MadeRegistry, request: Request, folder: Path) -> None:
-    before = ground(request.project.read_lock(), request)
+    before = lock_state(request.project.read_lock(), request)
     installed = versions(made, before.lock, request)
     search = Exhaustive(
         made=made,
@@ -120,7 +120,7 @@ def lock_path(plan: Plan) -> object:
 
 def versions(made: MadeRegistry, lock: Lock, request: Request) -> dict[str, str]:
     """The frameworks that the targets install."""
-    stacks = ground(lock, request).stacks
+    stacks = lock_state(lock, request).stacks
     return {p.name: str(p.version) for stack in stacks for p in stack if p.name in made.frameworks}
 
 

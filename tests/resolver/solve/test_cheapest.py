@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.version import Version
 
+from stackfix.solve.candidates import Candidates
 from stackfix.solve.cost import FREE, Cost, plus
-from stackfix.solve.domain import Domain
+from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution, complete
 from stackfix.solve.search import Search
-from stackfix.solve.world import World
-from tests.resolver.solve.made_world import Made, made_world
+from tests.resolver.solve.made_problem import Made, made_problem
 
 OLD, NEW = "sm_70 sm_80 sm_90", "sm_70 sm_80 sm_90 sm_100 sm_120"
 FRAMEWORKS = ("torch", "tensorflow", "cupy-cuda12x")
@@ -30,28 +30,28 @@ releases = st.dictionaries(st.sampled_from(VERSIONS), made, min_size=1, max_size
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> World:
+def with_variants(draw: st.DrawFn) -> Problem:
     names = draw(st.lists(st.sampled_from(FRAMEWORKS), min_size=1, max_size=3, unique=True))
     packages = {name: draw(releases) for name in names}
     cudnn = {v: Made(code=draw(st.sampled_from([OLD, NEW, NEW]))) for v in CUDNN}
     locked = {name: draw(st.sampled_from(sorted(packages[name]))) for name in names}
-    return made_world(
+    return made_problem(
         {**packages, "nvidia-cudnn-cu12": cudnn},
         {**locked, "nvidia-cudnn-cu12": draw(st.sampled_from(CUDNN))},
         names,
     )
 
 
-def exhaustive(world: World) -> Cost | None:
+def exhaustive(problem: Problem) -> Cost | None:
     """The least cost over all combinations of framework versions, each completed by itself."""
-    domain = Domain(world)
-    names = [name for name in world.locked if name in FRAMEWORKS]
+    domain = Candidates(problem)
+    names = [name for name in problem.locked if name in FRAMEWORKS]
     best: Cost | None = None
     for combination in product(*(domain.choices(name) for name in names)):
         chosen: dict[str, Version] = {
             name: choice.version for name, choice in zip(names, combination, strict=True)
         }
-        if isinstance(complete(world, domain, chosen), Solution):
+        if isinstance(complete(problem, domain, chosen), Solution):
             total = FREE
             for choice in combination:
                 total = plus(total, choice.cost)
@@ -60,14 +60,14 @@ def exhaustive(world: World) -> Cost | None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(worlds())
-def test_nothing_is_cheaper_and_nothing_is_overlooked(world: World) -> None:
-    found = next(Search(world, Domain(world)).solutions(), None)
-    assert (found.cost if found else None) == exhaustive(world)
+@given(with_variants())
+def test_nothing_is_cheaper_and_nothing_is_overlooked(problem: Problem) -> None:
+    found = next(Search(problem, Candidates(problem)).solutions(), None)
+    assert (found.cost if found else None) == exhaustive(problem)
 
 
 @settings(max_examples=100, deadline=None)
-@given(worlds())
-def test_solutions_come_in_order_of_cost(world: World) -> None:
-    costs = [found.cost for found in Search(world, Domain(world)).solutions()]
+@given(with_variants())
+def test_solutions_come_in_order_of_cost(problem: Problem) -> None:
+    costs = [found.cost for found in Search(problem, Candidates(problem)).solutions()]
     assert costs == sorted(costs)

@@ -1,4 +1,4 @@
-"""Several worlds searched as one: the cheapest of all, and a world only when its turn comes."""
+"""Several problems searched as one: the cheapest of all, and a problem only when its turn comes."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.version import Version
 
+from stackfix.solve.candidates import Candidates
 from stackfix.solve.cost import FREE, Cost, plus
-from stackfix.solve.domain import Domain
-from stackfix.solve.exchange import Exchange
 from stackfix.solve.joint import Joint
+from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution, complete
 from stackfix.solve.search import Search
-from stackfix.solve.world import World
+from stackfix.solve.variant_swap import VariantSwap
 from tests.resolver.making import graph
-from tests.resolver.solve.made_world import Made, made_world
+from tests.resolver.solve.made_problem import Made, made_problem
 
 OLD, NEW = "sm_70 sm_80 sm_90", "sm_70 sm_80 sm_90 sm_100 sm_120"
 VERSIONS = ("1.0.0", "1.0.1", "1.1.0", "2.0.0")
 CUDNN = ("9.5.0", "9.8.0")
 
 
-def exchange(price: Cost, *keys: str) -> Exchange:
+def exchange(price: Cost, *keys: str) -> VariantSwap:
     """These variants in CUDA 13."""
     swaps = {}
     for key in keys:
@@ -32,7 +32,7 @@ def exchange(price: Cost, *keys: str) -> Exchange:
         new = group.of(13)
         assert new is not None
         swaps[key] = new
-    return Exchange(cuda=13, swaps=swaps, price=price)
+    return VariantSwap(cuda=13, swaps=swaps, price=price)
 
 
 def releases(major: int) -> st.SearchStrategy[dict[str, Made]]:
@@ -45,13 +45,13 @@ def releases(major: int) -> st.SearchStrategy[dict[str, Made]]:
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> tuple[World, World]:
+def with_variants(draw: st.DrawFn) -> tuple[Problem, Problem]:
     """A project with torch, cupy and a cuDNN of its own, and the same with CUDA 13 asked for."""
     torch = draw(st.one_of(releases(12), releases(13)))
     cupy = {12: draw(releases(12)), 13: draw(releases(13))}
     cudnn = {v: Made(code=draw(st.sampled_from([OLD, NEW, NEW]))) for v in CUDNN}
     asked = ["cupy-cuda12x", *draw(st.sampled_from([[], ["nvidia-cudnn-cu12"]]))]
-    world = made_world(
+    problem = made_problem(
         {
             "torch": torch,
             "cupy-cuda12x": cupy[12],
@@ -67,20 +67,20 @@ def worlds(draw: st.DrawFn) -> tuple[World, World]:
         ["torch", *asked],
     )
     price = Cost(variant=1, library=len(asked) - 1)
-    return world, world.exchanging(exchange(price, *asked))
+    return problem, problem.exchanging(exchange(price, *asked))
 
 
-def exhaustive(world: World) -> list[Cost]:
-    """The costs of all combinations of one world, each completed by itself."""
-    domain = Domain(world)
-    cupy = "cupy-cuda12x" if world.exchange is None else "cupy-cuda13x"
+def exhaustive(problem: Problem) -> list[Cost]:
+    """The costs of all combinations of one problem, each completed by itself."""
+    domain = Candidates(problem)
+    cupy = "cupy-cuda12x" if problem.exchange is None else "cupy-cuda13x"
     found = []
     for combination in product(domain.choices("torch"), domain.choices(cupy)):
         chosen: dict[str, Version] = {
             name: choice.version for name, choice in zip(("torch", cupy), combination, strict=True)
         }
-        if isinstance(complete(world, domain, chosen), Solution):
-            total = world.exchange.price if world.exchange else FREE
+        if isinstance(complete(problem, domain, chosen), Solution):
+            total = problem.exchange.price if problem.exchange else FREE
             for choice in combination:
                 total = plus(total, choice.cost)
             found.append(total)
@@ -88,11 +88,11 @@ def exhaustive(world: World) -> list[Cost]:
 
 
 @settings(max_examples=80, deadline=None)
-@given(worlds())
-def test_nothing_is_cheaper_in_either_world(both: tuple[World, World]) -> None:
+@given(with_variants())
+def test_nothing_is_cheaper_in_either_world(both: tuple[Problem, Problem]) -> None:
     costs = [found.cost for found in Joint(both).solutions()]
     assert costs == sorted(costs)
-    assert costs == sorted(cost for world in both for cost in exhaustive(world))
+    assert costs == sorted(cost for problem in both for cost in exhaustive(problem))
 
 
 def test_what_stands_in_starts_at_the_version_that_it_replaces() -> None:
@@ -100,23 +100,23 @@ def test_what_stands_in_starts_at_the_version_that_it_replaces() -> None:
         "cupy-cuda12x": {v: Made(code=OLD) for v in VERSIONS},
         "cupy-cuda13x": {v: Made(code=NEW) for v in VERSIONS},
     }
-    world = made_world(made, {"cupy-cuda12x": "1.0.1"}, ["cupy-cuda12x"])
-    exchanged = world.exchanging(exchange(Cost(variant=1), "cupy-cuda12x"))
-    first = next(Joint((world, exchanged)).solutions())
+    problem = made_problem(made, {"cupy-cuda12x": "1.0.1"}, ["cupy-cuda12x"])
+    exchanged = problem.exchanging(exchange(Cost(variant=1), "cupy-cuda12x"))
+    first = next(Joint((problem, exchanged)).solutions())
     assert first.chosen == {"cupy-cuda13x": Version("1.0.1")}
     assert first.cost == Cost(variant=1)
-    assert first.world is exchanged
+    assert first.problem is exchanged
 
 
 def test_a_world_that_costs_more_than_a_solution_is_not_searched() -> None:
     torch = {"1.0.0": Made(code=OLD), "1.0.1": Made(code=NEW)}
     cudnn = {"9.8.0": Made(code=NEW)}
     made = {"torch": torch, "nvidia-cudnn-cu12": cudnn, "nvidia-cudnn-cu13": cudnn}
-    world = made_world(
+    problem = made_problem(
         made, {"torch": "1.0.1", "nvidia-cudnn-cu12": "9.8.0"}, ["torch", "nvidia-cudnn-cu12"]
     )
-    exchanged = world.exchanging(exchange(Cost(library=1), "nvidia-cudnn-cu12"))
-    joint = Joint((world, exchanged))
+    exchanged = problem.exchanging(exchange(Cost(library=1), "nvidia-cudnn-cu12"))
+    joint = Joint((problem, exchanged))
     assert next(joint.solutions()).cost == FREE
     assert joint.tried == 1
 
@@ -126,8 +126,8 @@ def test_what_only_an_exchange_meets_with_says_so() -> None:
         "cupy-cuda12x": {"1.0.0": Made(code=OLD)},
         "cupy-cuda13x": {"1.0.0": Made(code="sm_75 sm_80 sm_90")},
     }
-    world = made_world(made, {"cupy-cuda12x": "1.0.0"}, ["cupy-cuda12x"])
-    joint = Joint((world, world.exchanging(exchange(Cost(variant=1), "cupy-cuda12x"))))
+    problem = made_problem(made, {"cupy-cuda12x": "1.0.0"}, ["cupy-cuda12x"])
+    joint = Joint((problem, problem.exchanging(exchange(Cost(variant=1), "cupy-cuda12x"))))
     assert not list(joint.solutions())
     reasons = {failure.package: failure.reason for failure in joint.failures}
     assert reasons["cupy-cuda12x"].startswith("cupy-cuda12x 1.0.0 has no code")
@@ -154,12 +154,12 @@ def test_an_extra_that_only_later_releases_have_is_had_at_their_price() -> None:
         "jax-cuda13-plugin": plugin,
     }
     locked = {"jax": "1.0.0", "jax-cuda12-plugin": "1.0.0"}
-    world = made_world(made, locked, ["jax[cuda12]"])
-    exchanged = world.exchanging(exchange(Cost(variant=1), "jax[cuda12]"))
-    floor = Search(exchanged, Domain(exchanged)).floor()
+    problem = made_problem(made, locked, ["jax[cuda12]"])
+    exchanged = problem.exchanging(exchange(Cost(variant=1), "jax[cuda12]"))
+    floor = Search(exchanged, Candidates(exchanged)).floor()
     assert floor == Cost(major=1, variant=1, distance=2)
-    joint = Joint((world, exchanged))
+    joint = Joint((problem, exchanged))
     first, second, third = joint.solutions()
     assert first.chosen == {"jax": Version("1.1.0")}
-    assert (second.world, third.world) == (world, exchanged)
+    assert (second.problem, third.problem) == (problem, exchanged)
     assert third.cost == floor

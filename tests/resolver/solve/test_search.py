@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from packaging.version import Version
 
-from stackfix.solve.domain import Domain
+from stackfix.solve.candidates import Candidates
+from stackfix.solve.problem import Problem
 from stackfix.solve.search import Found, Search
-from stackfix.solve.world import World
 from stackfix_lockfiles.lock import LockedFile, LockedPackage, Source, SourceKind
-from tests.resolver.solve.made_world import Made, made_world
+from tests.resolver.solve.made_problem import Made, made_problem
 
 BLACKWELL = "sm_70 sm_80 sm_90 sm_100 sm_120"
 CUDNN = {
@@ -27,8 +27,8 @@ TORCH = {
 LOCKED = {"torch": "2.7.1", "nvidia-cudnn-cu12": "9.5.1.17"}
 
 
-def first(world: World) -> Found | None:
-    return next(Search(world, Domain(world)).solutions(), None)
+def first(problem: Problem) -> Found | None:
+    return next(Search(problem, Candidates(problem)).solutions(), None)
 
 
 def versions(found: Found | None) -> dict[str, str]:
@@ -37,8 +37,8 @@ def versions(found: Found | None) -> dict[str, str]:
 
 
 def test_the_nearest_torch_with_code_moves_and_drags_its_cudnn() -> None:
-    world = made_world({"torch": TORCH, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"])
-    assert versions(first(world)) == {"torch": "2.8.0", "nvidia-cudnn-cu12": "9.10.2.21"}
+    problem = made_problem({"torch": TORCH, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"])
+    assert versions(first(problem)) == {"torch": "2.8.0", "nvidia-cudnn-cu12": "9.10.2.21"}
 
 
 def test_a_companion_goes_to_the_nearest_version_that_fits() -> None:
@@ -48,8 +48,8 @@ def test_a_companion_goes_to_the_nearest_version_that_fits() -> None:
         "0.24.1": Made(requires=["torch==2.9.1"], code=BLACKWELL),
     }
     made = {"torch": TORCH, "nvidia-cudnn-cu12": CUDNN, "torchvision": vision}
-    world = made_world(made, {**LOCKED, "torchvision": "0.22.1"}, ["torch", "torchvision"])
-    assert versions(first(world))["torchvision"] == "0.23.0"
+    problem = made_problem(made, {**LOCKED, "torchvision": "0.22.1"}, ["torch", "torchvision"])
+    assert versions(first(problem))["torchvision"] == "0.23.0"
 
 
 def test_a_card_that_newer_builds_dropped_moves_down() -> None:
@@ -58,8 +58,10 @@ def test_a_card_that_newer_builds_dropped_moves_down() -> None:
         "2.11.0": Made(code="sm_75 sm_80 sm_90", cuda="13.0"),
         "2.12.0": Made(code="sm_75 sm_80 sm_90", cuda="13.0"),
     }
-    world = made_world({"torch": torch}, {"torch": "2.12.0"}, ["torch"], cards=["V100@570.133.07"])
-    assert versions(first(world)) == {"torch": "2.10.0"}
+    problem = made_problem(
+        {"torch": torch}, {"torch": "2.12.0"}, ["torch"], cards=["V100@570.133.07"]
+    )
+    assert versions(first(problem)) == {"torch": "2.10.0"}
 
 
 def test_two_frameworks_share_one_cudnn() -> None:
@@ -76,12 +78,12 @@ def test_two_frameworks_share_one_cudnn() -> None:
         "2.7.2": Made(requires=["nvidia-cudnn-cu12==9.5.1.17"], code=BLACKWELL),
     }
     cudnn = {**CUDNN, "9.5.1.17": Made(code=BLACKWELL)}
-    world = made_world(
+    problem = made_problem(
         {"torch": torch, "jax": jax, "jax-cuda12-plugin": plugin, "nvidia-cudnn-cu12": cudnn},
         {**LOCKED, "jax": "0.6.2", "jax-cuda12-plugin": "0.6.2"},
         ["torch", "jax"],
     )
-    found = versions(first(world))
+    found = versions(first(problem))
     assert (found["torch"], found["nvidia-cudnn-cu12"]) == ("2.8.0", "9.10.2.21")
 
 
@@ -93,12 +95,12 @@ def test_metadata_that_understates_the_cudnn_is_tightened_to_the_build() -> None
     }
     jax = {"0.6.2": Made(requires=["jax-cuda12-plugin==0.6.2"], code=BLACKWELL)}
     cudnn = {"9.5.1.17": Made(code=BLACKWELL), "9.8.0.87": Made(code=BLACKWELL)}
-    world = made_world(
+    problem = made_problem(
         {"jax": jax, "jax-cuda12-plugin": plugin, "nvidia-cudnn-cu12": cudnn},
         {"jax": "0.6.2", "jax-cuda12-plugin": "0.6.2", "nvidia-cudnn-cu12": "9.5.1.17"},
         ["jax"],
     )
-    assert versions(first(world))["nvidia-cudnn-cu12"] == "9.8.0.87"
+    assert versions(first(problem))["nvidia-cudnn-cu12"] == "9.8.0.87"
 
 
 def test_two_cuda_majors_never_meet_in_one_environment() -> None:
@@ -107,7 +109,7 @@ def test_two_cuda_majors_never_meet_in_one_environment() -> None:
         "2.11.0": Made(requires=["nvidia-cudnn-cu13==9.15.1.9"], code=BLACKWELL, cuda="13.0"),
     }
     plugin = {"0.7.2": Made(requires=["nvidia-cudnn-cu12>=9.8"], code=BLACKWELL)}
-    world = made_world(
+    problem = made_problem(
         {
             "torch": torch,
             "jax": {"0.7.2": Made(requires=["jax-cuda12-plugin==0.7.2"], code=BLACKWELL)},
@@ -124,7 +126,7 @@ def test_two_cuda_majors_never_meet_in_one_environment() -> None:
         },
         ["torch", "jax"],
     )
-    found = versions(first(world))
+    found = versions(first(problem))
     assert found["torch"] == "2.10.0"
     assert "nvidia-cudnn-cu13" not in found
 
@@ -135,15 +137,17 @@ def test_one_plan_serves_a_whole_fleet_or_none_does() -> None:
         "2.8.0": Made(code="sm_80 sm_90 sm_100 sm_120"),
         "2.9.1": Made(code=BLACKWELL),
     }
-    world = made_world({"torch": torch}, {"torch": "2.7.1"}, ["torch"], cards=["RTX 5090", "V100"])
-    assert versions(first(world)) == {"torch": "2.9.1"}
+    problem = made_problem(
+        {"torch": torch}, {"torch": "2.7.1"}, ["torch"], cards=["RTX 5090", "V100"]
+    )
+    assert versions(first(problem)) == {"torch": "2.9.1"}
 
 
 def test_what_is_kept_stays_and_is_named_when_nothing_works() -> None:
-    world = made_world(
+    problem = made_problem(
         {"torch": TORCH, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"], held=["torch"]
     )
-    search = Search(world, Domain(world))
+    search = Search(problem, Candidates(problem))
     assert next(search.solutions(), None) is None
     assert [str(f.version) for f in search.failures] == ["2.7.1"]
 
@@ -154,13 +158,13 @@ def test_every_version_that_fails_has_its_reason() -> None:
         "2.8.0": Made(requires=["nvidia-cudnn-cu12==9.5.1.17"], code=BLACKWELL),
         "2.9.1": Made(requires=["numpy>=2"], code=BLACKWELL),
     }
-    world = made_world(
+    problem = made_problem(
         {"torch": torch, "nvidia-cudnn-cu12": CUDNN},
         LOCKED,
         ["torch"],
         declared=["numpy<2"],
     )
-    search = Search(world, Domain(world))
+    search = Search(problem, Candidates(problem))
     assert next(search.solutions(), None) is None
     reasons = {str(f.version): f.reason for f in search.failures}
     assert "no code for compute capability 12.0" in reasons["2.7.1"]
@@ -174,38 +178,38 @@ def test_an_override_outside_the_stack_is_named_as_the_obstacle() -> None:
         "2.7.1": Made(),
         "2.8.0": Made(requires=["ml-dtypes>=0.5"], code=BLACKWELL),
     }
-    world = made_world(
+    problem = made_problem(
         {"torch": torch}, {"torch": "2.7.1"}, ["torch"], overrides={"ml-dtypes": "==0.4.1"}
     )
-    search = Search(world, Domain(world))
+    search = Search(problem, Candidates(problem))
     assert next(search.solutions(), None) is None
     assert any("override holds ml-dtypes==0.4.1" in f.reason for f in search.failures)
 
 
 def test_strategy_newest_takes_the_newest_that_works() -> None:
-    world = made_world({"torch": TORCH, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"])
-    found = next(Search(world, Domain(world), newest=True).solutions())
+    problem = made_problem({"torch": TORCH, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"])
+    found = next(Search(problem, Candidates(problem), newest=True).solutions())
     assert found.chosen == {"torch": Version("2.9.1")}
 
 
 def test_what_stays_is_judged_by_the_lock_where_facts_lack_its_wheel() -> None:
     made = {"torch": TORCH, "nvidia-cudnn-cu12": CUDNN, "ctranslate2": {"4.5.0": Made()}}
-    world = made_world(
+    problem = made_problem(
         made, {**LOCKED, "ctranslate2": "4.5.0"}, ["torch", "ctranslate2"], cards=["GB10"]
     )
     name = "ctranslate2-4.5.0-cp312-cp312-manylinux2014_aarch64.whl"
     file = LockedFile(filename=name, url=f"https://files.index.example/{name}")
     source = Source(SourceKind.REGISTRY, "https://index.example/simple")
     locked = LockedPackage(name="ctranslate2", version="4.5.0", source=source, wheels=(file,))
-    (site,) = world.sites
-    kept = site.stack.pieces["ctranslate2"]
+    (environment,) = problem.environments
+    kept = environment.stack.pieces["ctranslate2"]
     pieces = {
-        **site.stack.pieces,
+        **environment.stack.pieces,
         "ctranslate2": replace(kept, wheel=None, locked=locked, file=file),
     }
-    stack = replace(site.stack, platform="linux_aarch64", pieces=pieces)
-    world = replace(world, sites=(replace(site, stack=stack),))
-    assert Version("4.5.0") not in Domain(world).refused("ctranslate2")
+    stack = replace(environment.stack, platform="linux_aarch64", pieces=pieces)
+    problem = replace(problem, environments=(replace(environment, stack=stack),))
+    assert Version("4.5.0") not in Candidates(problem).refused("ctranslate2")
 
 
 PINS_UNRECORDED = {
@@ -216,14 +220,14 @@ PINS_UNRECORDED = {
 
 def test_a_pinned_library_that_no_facts_are_kept_of_is_unknown_and_not_impossible() -> None:
     made = {"torch": PINS_UNRECORDED, "nvidia-cudnn-cu12": CUDNN}
-    world = made_world(made, LOCKED, ["torch"])
-    assert versions(first(world)) == {"torch": "2.8.0", "nvidia-cudnn-cu12": "9.9.9.9"}
+    problem = made_problem(made, LOCKED, ["torch"])
+    assert versions(first(problem)) == {"torch": "2.8.0", "nvidia-cudnn-cu12": "9.9.9.9"}
 
 
 def test_what_drags_an_unknown_library_comes_after_what_is_known() -> None:
     torch = {**PINS_UNRECORDED, "2.9.1": TORCH["2.9.1"]}
-    world = made_world({"torch": torch, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"])
-    found = list(Search(world, Domain(world)).solutions())
+    problem = made_problem({"torch": torch, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"])
+    found = list(Search(problem, Candidates(problem)).solutions())
     assert [str(one.chosen["torch"]) for one in found] == ["2.9.1", "2.8.0"]
     assert found[1].cost.unknown == 1
 
@@ -234,8 +238,8 @@ def test_the_reason_names_who_needs_a_package_that_is_asked_for_without_limits()
         "2.8.0": Made(requires=["nvidia-nvshmem-cu12"], code=BLACKWELL),
     }
     made = {"torch": torch, "nvidia-cudnn-cu12": CUDNN, "nvidia-nvshmem-cu12": {"3.3.9": Made()}}
-    world = made_world(made, LOCKED, ["torch"])
-    search = Search(world, Domain(world))
+    problem = made_problem(made, LOCKED, ["torch"])
+    search = Search(problem, Candidates(problem))
     assert not list(search.solutions())
     assert any("torch 2.8.0 needs nvidia-nvshmem-cu12" in f.reason for f in search.failures)
 
@@ -252,7 +256,9 @@ def test_a_companion_that_nobody_read_comes_after_what_is_known() -> None:
         "0.24.0": Made(requires=["torch==2.9.1"], code=BLACKWELL),
     }
     made = {"torch": torch, "torchvision": vision}
-    world = made_world(made, {"torch": "2.7.1", "torchvision": "0.22.0"}, ["torch", "torchvision"])
-    found = list(Search(world, Domain(world)).solutions())
+    problem = made_problem(
+        made, {"torch": "2.7.1", "torchvision": "0.22.0"}, ["torch", "torchvision"]
+    )
+    found = list(Search(problem, Candidates(problem)).solutions())
     assert [str(one.chosen["torch"]) for one in found] == ["2.9.1", "2.8.0"]
     assert found[1].cost.unknown == 1

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from stackfix.model.target import Target
 from stackfix.targets.declared import declared_targets
-from stackfix.targets.target import Target
 from stackfix_knowledge.gpus import GpuTable
 from stackfix_lockfiles.errors import InputError
 

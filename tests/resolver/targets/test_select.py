@@ -18,7 +18,7 @@ from stackfix_knowledge.gpus import GpuTable
 from tests.resolver.targets.test_hosts import RTX_5090, a_card, a_host
 
 GPUS = GpuTable.load()
-HERE = a_host(a_card(0, RTX_5090, "12.0"))
+SAME_INDEX = a_host(a_card(0, RTX_5090, "12.0"))
 DECLARED = {"targets": ["L4"]}
 
 
@@ -60,13 +60,13 @@ def test_then_the_project() -> None:
 
 
 def test_then_this_machine() -> None:
-    selected = select(here=HERE)
+    selected = select(here=SAME_INDEX)
     assert (names(selected), selected.origin) == (["RTX 5090"], Origin.MACHINE)
 
 
 def test_a_host_file_stands_for_its_machine(tmp_path: Path) -> None:
     file = tmp_path / "host.json"
-    file.write_text(json.dumps(to_document(HERE)))
+    file.write_text(json.dumps(to_document(SAME_INDEX)))
     selected = select(named=["L4"], hosts=[file])
     assert names(selected) == ["L4", "RTX 5090"]
 
@@ -84,8 +84,8 @@ def test_no_card_and_no_target_tells_how_to_name_one() -> None:
 
 
 def test_hidden_cards_are_told_as_such() -> None:
-    hidden = replace(HERE.cards[0], visible=False)
-    host = replace(HERE, cards=(hidden,), visible_devices="-1")
+    hidden = replace(SAME_INDEX.cards[0], visible=False)
+    host = replace(SAME_INDEX, cards=(hidden,), visible_devices="-1")
     with pytest.raises(NoTarget, match="CUDA_VISIBLE_DEVICES=-1 hides them"):
         select(here=host)
 

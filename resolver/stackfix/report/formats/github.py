@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stackfix.check.result import Checked, Hit, Spot
+from stackfix.gate.result import Checked, Hit, Location
 from stackfix.report.formats.interface import Format, Totals
 from stackfix.report.formats.words import moved_lines, sentence, summary
 from stackfix.report.wording import clean
@@ -26,7 +26,7 @@ class _GitHub:
     def lock(self, checked: Checked) -> Iterator[str]:
         for hit in checked.hits:
             if hit.severity != "info":
-                yield _command(hit, hit.lock or Spot(file=checked.path, line=1))
+                yield _command(hit, hit.lock or Location(file=checked.path, line=1))
         for line in moved_lines(move for move in checked.moved if move.matters_to):
             yield f"::notice file={_property(checked.path)},title=moved::{_data(line)}\n"
 
@@ -34,7 +34,7 @@ class _GitHub:
         yield f"{_data(summary(totals))}\n"
 
 
-def _command(hit: Hit, spot: Spot) -> str:
+def _command(hit: Hit, spot: Location) -> str:
     title = f"{hit.code} {hit.title}"
     text = sentence(hit) + (f"\n→ {hit.fix}" if hit.fix else "")
     place = f"file={_property(spot.file)},line={spot.line},title={_property(title)}"

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 
-from stackfix.check.result import Checked, Hit, Spot
+from stackfix.gate.result import Checked, Hit, Location
 from stackfix.report.formats.interface import Format, Totals
 from stackfix.report.formats.words import sentence
 
@@ -31,7 +31,7 @@ class _GitLab:
         for hit in checked.hits:
             yield "\n" if self._first else ",\n"
             self._first = False
-            spot = hit.lock or Spot(file=checked.path, line=1)
+            spot = hit.lock or Location(file=checked.path, line=1)
             issue = {
                 "description": sentence(hit),
                 "check_name": hit.code,

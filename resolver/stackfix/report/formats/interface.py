@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from stackfix.check.result import Checked
-from stackfix.rules.finding import Severity
+from stackfix.gate.result import Checked
+from stackfix.model.finding import Severity
 
 __all__ = ["Format", "Totals"]
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from stackfix.check.result import Checked, Hit, Spot
+from stackfix.gate.result import Checked, Hit, Location
 from stackfix.report.formats.interface import Format, Totals
 
 __all__ = ["SCHEMA", "make"]
@@ -102,5 +102,5 @@ def _hit(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _spot(spot: Spot | None) -> dict[str, Any] | None:
+def _spot(spot: Location | None) -> dict[str, Any] | None:
     return {"file": spot.file, "line": spot.line} if spot else None

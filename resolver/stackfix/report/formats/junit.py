@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from stackfix.check.result import Checked, Hit
+from stackfix.gate.result import Checked, Hit
+from stackfix.model.finding import Severity
 from stackfix.report.formats.interface import Format, Totals
 from stackfix.report.formats.words import sentence, via_words
-from stackfix.rules.finding import Severity
 
 __all__ = ["make"]
 

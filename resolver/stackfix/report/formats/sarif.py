@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from stackfix.check.result import Checked, Hit, Spot
+from stackfix.gate.result import Checked, Hit, Location
 from stackfix.report.formats.interface import Format, Totals
 from stackfix.report.formats.words import sentence, via_words
 
@@ -47,7 +47,7 @@ class _Sarif:
 
     def _result(self, hit: Hit, path: str) -> dict[str, Any]:
         text = sentence(hit) + (f" Fix: {hit.fix}." if hit.fix else "")
-        spot = hit.lock or Spot(file=path, line=1)
+        spot = hit.lock or Location(file=path, line=1)
         result: dict[str, Any] = {
             "ruleId": hit.code,
             "ruleIndex": self._places[hit.code],
@@ -90,7 +90,7 @@ class _Sarif:
         }
 
 
-def _location(spot: Spot) -> dict[str, Any]:
+def _location(spot: Location) -> dict[str, Any]:
     from urllib.parse import quote
 
     return {

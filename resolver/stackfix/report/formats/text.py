@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stackfix.check.result import Checked, Hit
+from stackfix.gate.result import Checked, Hit
 from stackfix.report.formats.interface import Format, Totals
 from stackfix.report.formats.words import counts, moved_lines, scope, summary, via_words
 from stackfix.report.wording import clean, count, listed

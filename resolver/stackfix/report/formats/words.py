@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stackfix.check.result import Checked, Hit, Moved
+from stackfix.gate.result import Checked, Hit, Moved
+from stackfix.model.finding import Severity
 from stackfix.report.formats.interface import Totals
 from stackfix.report.wording import count, listed
-from stackfix.rules.finding import Severity
 
 __all__ = ["counts", "moved_lines", "moved_words", "scope", "sentence", "summary", "via_words"]
 

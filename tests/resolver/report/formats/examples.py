@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stackfix.check.result import Checked, Hit, Moved, Spot
+from stackfix.gate.result import Checked, Hit, Location, Moved
+from stackfix.model.finding import Severity
 from stackfix.report.formats import format_named
 from stackfix.report.formats.interface import Totals
-from stackfix.rules.finding import Severity
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 
 __all__ = ["CHANGE", "CLEAN", "HOSTILE", "PLAIN", "written"]
@@ -26,8 +26,8 @@ NO_CODE = Hit(
     evidence=(MEASURED,),
     via=("fleet", "lerobot", "torch"),
     only="extra cu130",
-    lock=Spot(file="apps/fleet/uv.lock", line=812),
-    declared=Spot(file="apps/fleet/pyproject.toml", line=7),
+    lock=Location(file="apps/fleet/uv.lock", line=812),
+    declared=Location(file="apps/fleet/pyproject.toml", line=7),
 )
 JIT = Hit(
     code="SF102",
@@ -38,7 +38,7 @@ JIT = Hit(
     targets=("5090", "v100-pool"),
     everywhere=True,
     fix="driver 580 or newer",
-    lock=Spot(file="apps/fleet/uv.lock", line=90),
+    lock=Location(file="apps/fleet/uv.lock", line=90),
 )
 UNMEASURED = Hit(
     code="SF109",

@@ -1,0 +1,1 @@
+"""From a solution to edits of pyproject.toml."""

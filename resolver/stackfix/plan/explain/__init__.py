@@ -1,0 +1,1 @@
+"""Why this, why not that, and what outside the pins would open a way."""

@@ -1,0 +1,203 @@
+"""What outside the pins would make a plan possible: a newer driver, or a fleet taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from stackfix.model.target import Target
+from stackfix.plan.case import Case
+from stackfix.plan.edits.specifier import bound_below
+from stackfix.plan.explain.fleet import Asked, smallest_split, uv_sketch
+from stackfix.plan.problems.project import project_problem
+from stackfix.plan.problems.relaxations import at_fault, relaxations
+from stackfix.rules.judge import errors
+from stackfix.solve.candidates import Candidates
+from stackfix.solve.problem import IndexChoice, Problem, StackRequirement, TargetEnvironment
+from stackfix.solve.search import Found
+from stackfix.solve.upgrade import relapse
+from stackfix_knowledge.driver import DriverVersion
+from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.packages import Role
+
+__all__ = ["lifts", "raised"]
+
+CUDA_MAJORS = (11, 12, 13)
+ROUNDS = 16
+"""Bounds set one after another for one stack before it is given up."""
+
+
+def lifts(case: Case, demands: Sequence[StackRequirement], homes: IndexChoice) -> tuple[str, ...]:
+    """Ways out, each tried in the solver before it is named."""
+    if _solved(case, case.before.environments, demands, homes) is not None:
+        return ()  # what is left is uv's refusal, and no driver changes that
+    found = list(_by_driver(case, demands, homes))
+    if len(case.before.environments) > 1:
+        found += _by_split(case, demands, homes)
+    return tuple(found)
+
+
+def raised(target: Target, graph: Graph) -> Iterator[DriverVersion]:
+    """Newer drivers worth trying, the lowest first: the card's first, then each CUDA major's."""
+    if target.driver is None:
+        return
+    first = graph.cuda.first_driver(target.capability)
+    wanted = [first.value] if first else []
+    for major in CUDA_MAJORS:
+        minimum = graph.cuda.minimum_driver(major, target.platform)
+        if minimum is not None:
+            wanted.append(minimum.value)
+    for at_least in sorted(set(wanted)):
+        advised = graph.cuda.advised_driver(target.capability, at_least)
+        if advised is not None and advised.value > target.driver:
+            yield advised.value
+
+
+def _by_driver(
+    case: Case, demands: Sequence[StackRequirement], homes: IndexChoice
+) -> Iterator[str]:
+    """The lowest driver, for each kind of card that is held back by its own, that opens a plan."""
+    graph = case.request.graph
+    for target in dict.fromkeys(environment.target for environment in case.before.environments):
+        last = graph.cuda.last_branch(target.capability)
+        if last and target.driver and target.driver.branch > last.value:
+            yield f"the {target.short}: a driver of branch {last.value}, the last that supports it"
+        for driver in dict.fromkeys(raised(target, graph)):
+            environments = _with(case.before.environments, target, replace(target, driver=driver))
+            outcome = _solved(case, environments, demands, homes)
+            if outcome is not None:
+                compat = ", or its cuda-compat package," if target.may_have_compat else ""
+                yield (
+                    f"driver {driver} or newer{compat} for the {target.short}: then {outcome.words}"
+                )
+                break
+
+
+def _by_split(case: Case, demands: Sequence[StackRequirement], homes: IndexChoice) -> Iterator[str]:
+    """What each card alone would need, and the fewest locks that serve all of them."""
+    targets = list(dict.fromkeys(environment.target for environment in case.before.environments))
+    solved: dict[frozenset[Target], _Outcome | None] = {}
+
+    def outcome(group: frozenset[Target]) -> _Outcome | None:
+        if group not in solved:
+            environments = tuple(
+                environment
+                for environment in case.before.environments
+                if environment.target in group
+            )
+            solved[group] = _solved(case, environments, demands, homes)
+        return solved[group]
+
+    for target in targets:
+        alone = outcome(frozenset({target}))
+        yield f"{target.short} alone: {alone.words if alone else 'no plan either'}"
+    groups = smallest_split(targets, lambda group: outcome(group) is not None)
+    if groups is None or len(groups) < 2:
+        return
+    found = [one for group in groups if (one := outcome(frozenset(group))) is not None]
+    named = "; ".join(
+        f"{', '.join(target.short for target in group)}: {one.words}"
+        for group, one in zip(groups, found, strict=True)
+    )
+    stacks = [one.asked() for one in found]
+    sketch = uv_sketch(groups, stacks, case.request.graph.indexes)
+    yield f"{len(groups)} locks serve them all: {named}"
+    yield "as extras of one project that exclude each other:\n" + sketch
+
+
+def _with(
+    environments: Sequence[TargetEnvironment], old: Target, new: Target
+) -> tuple[TargetEnvironment, ...]:
+    return tuple(replace(s, target=new) if s.target == old else s for s in environments)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """A move that works on some environments."""
+
+    words: str
+    problem: Problem
+    versions: Mapping[str, Version]
+
+    def asked(self) -> Asked:
+        """What a project would ask for to get this, and nothing worse after an upgrade."""
+        domain = Candidates(self.problem)
+        pins = {
+            name: SpecifierSet(f"=={version.public}")
+            for name, version in sorted(self.versions.items())
+            if self._is_asked_for(name)
+        }
+        for _ in range(ROUNDS):
+            fault = relapse(self.problem, domain, self.versions, pins)
+            if fault is None or str(pins.get(fault.package, "")).startswith("=="):
+                break
+            pins[fault.package] = SpecifierSet(f"<{bound_below(fault.below)}")
+        homes = {
+            name: home
+            for name in IndexTable.PACKAGES
+            if name in pins and (home := self.versions[name].local) is not None
+        }
+        return Asked(tuple(f"{self._spelled(name)}{pin}" for name, pin in pins.items()), homes)
+
+    def _is_asked_for(self, name: str) -> bool:
+        """Whether the project names a package, or would have to: an index serves only those."""
+        package = self.problem.graph.packages.get(name)
+        if package is None or package.role is Role.LIBRARY:
+            return False
+        named = any(root.name == name for root in self.problem.roots)
+        return named or package.role is Role.FRAMEWORK or self.versions[name].local is not None
+
+    def _spelled(self, name: str) -> str:
+        """The package with the extras that it is asked for with."""
+        extras = {
+            root.key.partition("[")[2].rstrip("]")
+            for root in self.problem.roots
+            if root.name == name and "[" in root.key
+        }
+        return f"{name}[{','.join(sorted(extras))}]" if extras else name
+
+
+def _solved(
+    case: Case,
+    environments: tuple[TargetEnvironment, ...],
+    demands: Sequence[StackRequirement],
+    homes: IndexChoice,
+) -> _Outcome | None:
+    """The cheapest move on these environments; None: there is none."""
+    before = replace(case.before, environments=environments)
+    findings = case.kept(before.findings(case.request.graph))
+    if not case.clashing and not errors(findings):
+        still = project_problem(case.request, before, demands, homes=homes)
+        return _Outcome("nothing has to move", still, still.locked)
+    for relaxation in relaxations(case.request, before, demands, homes, at_fault(findings)):
+        found = next(relaxation.search().solutions(), None)
+        if found is not None and not _into_the_unknown(found):
+            return _Outcome(
+                _words(found, found.problem.locked), found.problem, found.solution.versions
+            )
+    return None
+
+
+def _into_the_unknown(found: Found) -> bool:
+    """Whether a framework would move to a build of which nobody knows what it runs on."""
+    staying = sum(
+        found.domain.costs(name)[version].unknown
+        for name, version in found.chosen.items()
+        if found.problem.locked.get(name) == version
+    )
+    return found.cost.unknown > staying
+
+
+def _words(found: Found, locked: Mapping[str, Version]) -> str:
+    moved = [
+        f"{name} {found.problem.start(name)} → {version}"
+        for name, version in found.chosen.items()
+        if locked.get(name) != version
+    ]
+    exchange = found.problem.exchange
+    moved += (f"{old} → {new}" for old, new in (exchange.swaps if exchange else {}).items())
+    return ", ".join(moved) or "the libraries move and no framework does"

@@ -1,0 +1,171 @@
+"""Answers to "why this?" and "why not that?": asked of the same solver that made the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from stackfix.model.finding import Finding
+from stackfix.plan.explain.obstacles import grouped
+from stackfix.plan.plan import Answer, Move, Obstacle
+from stackfix.rules.judge import errors
+from stackfix.solve.candidates import Candidates
+from stackfix.solve.explain import Conflict
+from stackfix.solve.problem import Problem, StackRequirement
+from stackfix.solve.resolve import Solution, complete
+from stackfix.solve.search import Failure
+
+__all__ = ["answers"]
+
+MOST = 40
+"""Versions looked at for one question."""
+
+
+def answers(
+    problem: Problem,
+    exchanged: Sequence[Problem],
+    why: Sequence[str],
+    why_not: Sequence[str],
+    moves: Iterable[Move],
+    findings: Sequence[Finding],
+) -> tuple[Answer, ...]:
+    """One answer for each question, in the order in which they were asked.
+
+    A question is asked of the problem that the plan was found in, or of the one with the variants
+    that it names: `problem` as the project is, `exchanged` with others.
+    """
+    by_name = {move.package: move for move in moves}
+    taken = {move.variant.after for move in by_name.values() if move.variant is not None}
+    domains = [Candidates(problem) for problem in (problem, *exchanged)]
+    at_home = next((d for d in domains if taken <= _swapped(d)), domains[0])
+
+    def fitting(requirement: Requirement) -> Candidates:
+        """Where the variant is asked for that a requirement names."""
+        table = problem.graph.variants
+        named = [
+            d.key for d in StackRequirement.of(requirement, "") if table.get(d.key) is not None
+        ]
+        able = (d for d in (at_home, *domains) if named and _asks(d, named))
+        return next(able, at_home)
+
+    return (
+        *(_why(at_home, domains[0], name, by_name.get(name), findings) for name in why),
+        *(_why_not(fitting(r), r, by_name) for r in map(Requirement, why_not)),
+    )
+
+
+def _swapped(domain: Candidates) -> set[str]:
+    """The variants that a problem asks for in place of the project's."""
+    exchange = domain.problem.exchange
+    return {new.key for new in exchange.swaps.values()} if exchange is not None else set()
+
+
+def _asks(domain: Candidates, keys: Iterable[str]) -> bool:
+    return {root.key for root in domain.problem.roots}.issuperset(keys)
+
+
+def _why(
+    domain: Candidates,
+    declared: Candidates,
+    name: str,
+    move: Move | None,
+    findings: Sequence[Finding],
+) -> Answer:
+    question = f"why {name}"
+    problem = domain.problem
+    if move is None and not problem.present(name):
+        return Answer(question=question, lines=(f"{name} is not part of this environment",))
+    if move is None:
+        locked = problem.locked[name]
+        faults = errors(f for f in findings if f.package == name)
+        said = (
+            faults[0].message if faults else "no error on any target, and nothing asks it to move"
+        )
+        return Answer(question=question, lines=(f"{name} stays at {locked}: {said}",))
+    if move.variant is not None:
+        return _why_variant(question, declared, move)
+    lines = [f"{name} {move.before or 'new'} → {move.after or 'leaves'}: {move.because}"]
+    if move.after is None or name not in problem.locked:
+        return Answer(question=question, lines=tuple(lines))
+    chosen = Version(move.after.partition(",")[0])
+    nearer = list(_nearer(domain, name, chosen))
+    if nearer:
+        lines.append("why not less:")
+    return Answer(question=question, lines=tuple(lines), obstacles=_failing(domain, name, nearer))
+
+
+def _why_variant(question: str, declared: Candidates, move: Move) -> Answer:
+    """Why a variant gives way: what its locked version meets with when the project keeps it."""
+    assert move.variant is not None
+    old, new = move.variant.before, move.variant.after
+    name = old.partition("[")[0]
+    obstacles = _failing(declared, name, [declared.problem.locked[name]])
+    lines = [f"{old} → {new}: {move.because}"]
+    if obstacles:
+        lines.append(f"why not {old}:")
+    else:
+        lines.append(f"{old} can stay where more else moves: stackfix plan --keep {name}")
+    return Answer(question=question, lines=tuple(lines), obstacles=obstacles)
+
+
+def _nearer(domain: Candidates, name: str, chosen: Version) -> Iterator[Version]:
+    """Versions that would have been preferred to the chosen one, the most preferred first."""
+    costs = domain.costs(name)
+    own = costs.get(chosen)
+    if own is None:
+        return
+    for version, cost in sorted(costs.items(), key=lambda item: item[1]):
+        if cost < own:
+            yield version
+
+
+def _why_not(domain: Candidates, requirement: Requirement, moves: dict[str, Move]) -> Answer:
+    problem = domain.problem
+    name = canonicalize_name(requirement.name)
+    question = f"why not {requirement}"
+    chosen = moves[name].after if name in moves else str(problem.locked.get(name, ""))
+    homes = {None, _local(str(problem.locked.get(name, ""))), _local(chosen or "")}
+    known = [
+        release.version
+        for release in problem.graph.releases(name)
+        if release.version.local in homes or "+" in str(requirement.specifier)
+    ]
+    asked = [v for v in known if requirement.specifier.contains(v, prereleases=True)]
+    if not asked:
+        return Answer(question=question, lines=(f"no known release of {name} is meant by that",))
+    obstacles = _failing(domain, name, asked[-MOST:])
+    failing = {version for obstacle in obstacles for version in obstacle.versions}
+    working = [str(v) for v in asked[-MOST:] if str(v) not in failing]
+    lines = []
+    if working and chosen in working:
+        lines.append(f"{name} {chosen} is what the plan takes")
+    elif working:
+        lines.append(
+            f"{', '.join(working)} would work as well; the plan takes {name} {chosen}, "
+            f"which changes less: stackfix plan --require '{requirement}'"
+        )
+    return Answer(question=question, lines=tuple(lines), obstacles=obstacles)
+
+
+def _local(version: str) -> str | None:
+    """The local part of a version, which names its index."""
+    return version.partition("+")[2] or None
+
+
+def _failing(domain: Candidates, name: str, versions: Iterable[Version]) -> tuple[Obstacle, ...]:
+    """Of these versions those that cannot be part of a plan, each with its reason."""
+    refused = domain.refused(name)
+    failures = []
+    for version in versions:
+        if version in refused:
+            failures.append(Failure(package=name, version=version, reason=refused[version]))
+            continue
+        outcome: Solution | Conflict = complete(domain.problem, domain, {name: version})
+        if isinstance(outcome, Conflict):
+            failures.append(
+                Failure(package=name, version=version, reason=outcome.reason, lifts=outcome.lifts)
+            )
+    return grouped(failures)

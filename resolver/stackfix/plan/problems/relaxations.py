@@ -1,0 +1,79 @@
+"""The problems to search: the project as it is, and with more of it set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from stackfix.audit.lock_state import LockState
+from stackfix.model.finding import Finding
+from stackfix.plan.problems.project import project_problem
+from stackfix.plan.problems.variants import VariantProblems, with_variants
+from stackfix.plan.request import Request
+from stackfix.rules.judge import errors
+from stackfix.rules.sf503_override import Override
+from stackfix.solve.joint import Joint
+from stackfix.solve.problem import IndexChoice, Problem, StackRequirement
+from stackfix.solve.search import Failure
+
+__all__ = ["Relaxation", "at_fault", "relaxations"]
+
+OVERRIDABLE = (("nccl",), ("cudnn",), ("nccl", "cudnn"))
+"""Libraries whose interface is stable within a major and that frameworks pin without extras, in
+the order in which their pins are given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """Worlds that are searched together, in order of cost."""
+
+    around: tuple[VariantProblems, ...]
+    last_resort: bool = False
+    """Pins of libraries are overridden: only where nothing else works, however little is known."""
+
+    @property
+    def held(self) -> list[Failure]:
+        """Variants that cannot be exchanged, each with the reason."""
+        return list(dict.fromkeys(failure for one in self.around for failure in one.held))
+
+    def search(self, *, newest: bool = False) -> Joint:
+        """The search of all of them."""
+        return Joint([problem for one in self.around for problem in one.all], newest=newest)
+
+
+def at_fault(findings: Iterable[Finding]) -> frozenset[str]:
+    """The packages whose override is an error by itself."""
+    return frozenset(f.package for f in errors(findings) if f.code == Override.code)
+
+
+def relaxations(
+    request: Request,
+    lock_state: LockState,
+    demands: Sequence[StackRequirement],
+    homes: IndexChoice,
+    suspects: frozenset[str] = frozenset(),
+) -> Iterator[Relaxation]:
+    """What to search for these environments, one after another.
+
+    First the project as it is: with all its overrides, or without those on `suspects` where that
+    moves less. Then without any on the stack; then, if the user allows it, with pins of libraries
+    relaxed.
+    """
+
+    def seen(relaxation: Problem) -> VariantProblems:
+        return with_variants(request, lock_state, relaxation, demands)
+
+    first = project_problem(request, lock_state, demands, homes=homes)
+    cleared = project_problem(request, lock_state, demands, without=suspects, homes=homes)
+    yield Relaxation((seen(first), seen(cleared)) if cleared.set_aside else (seen(first),))
+    bare = project_problem(request, lock_state, demands, overrides=False, homes=homes)
+    if bare.set_aside:
+        yield Relaxation((seen(bare),))
+    if request.allow_override:
+        packages = request.graph.packages
+        for libraries in OVERRIDABLE:
+            relaxed = frozenset(p.name for what in libraries for p in packages.providing(what))
+            loose = project_problem(
+                request, lock_state, demands, overrides=False, relaxed=relaxed, homes=homes
+            )
+            yield Relaxation((seen(loose),), last_resort=True)
