@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stackfix.audit.metadata import MetadataReader
+from stackfix.model.environment import TargetEnvironment
 from stackfix.model.finding import Finding, Severity
 from stackfix.rules.locked import DeclaredEnvironment
 from stackfix.rules.requires import DeclaredMetadata
 from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf503_override import Override
-from stackfix.solve.problem import TargetEnvironment
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.packages import Role
 from stackfix_lockfiles.lock import Lock, LockedPackage, LockedRequirement

@@ -10,13 +10,13 @@ from packaging.specifiers import SpecifierSet
 
 from stackfix.audit.integrity import integrity
 from stackfix.audit.pythons import lowest_python
+from stackfix.model.environment import TargetEnvironment
 from stackfix.model.finding import Finding
 from stackfix.model.stack import Stack
 from stackfix.plan.edits.scope import chosen_groups
 from stackfix.plan.request import Request
 from stackfix.rules.judge import judge, ordered
 from stackfix.rules.sf109_unmeasured import is_unknown
-from stackfix.solve.problem import TargetEnvironment
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.environment import environment
 from stackfix_lockfiles.lock import Lock

@@ -13,7 +13,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
 from stackfix.model.finding import Finding
-from stackfix.rules.judge import errors, judge_piece
+from stackfix.rules.judge import judge_piece
 from stackfix.rules.sf109_unmeasured import is_unknown
 from stackfix.solve.builds import cuda_majors
 from stackfix.solve.cost import Cost, cost
@@ -196,7 +196,7 @@ class Candidates:
         self._costs.setdefault(name, {}).update({c.version: c.cost for c in choices})
         usual = self._cuda(name, self._problem.locked.get(name))
         for choice in sorted(choices, key=lambda c: (c.cost, self._gap(name, c, usual))):
-            faults = errors(self.findings(name, choice.version))
+            faults = self._problem.policy.faults(self.findings(name, choice.version))
             if faults:
                 refused[choice.version] = faults[0].message
             else:

@@ -16,12 +16,11 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from stackfix.model.stack import Piece, Stack
-from stackfix.model.target import Target
+from stackfix.model.environment import TargetEnvironment
+from stackfix.model.policy import DEFAULT_POLICY, Policy
 from stackfix.solve.cost import Cost, plus
 from stackfix.solve.variant_swap import VariantSwap
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import Package
 
 __all__ = [
     "PLAN",
@@ -31,7 +30,6 @@ __all__ = [
     "IndexChoice",
     "Problem",
     "StackRequirement",
-    "TargetEnvironment",
     "parse_requirement",
 ]
 
@@ -49,30 +47,6 @@ def parse_requirement(text: str) -> Requirement | None:
         return Requirement(text)
     except InvalidRequirement:
         return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetEnvironment:
-    """One target with the environment that it would install."""
-
-    target: Target
-    stack: Stack
-    markers: Mapping[str, str]
-    """Marker variables of the platform and Python."""
-
-    @property
-    def platform(self) -> str:
-        return self.stack.platform
-
-    def piece(self, graph: Graph, package: Package, version: Version) -> Piece:
-        """The package at this version: as the lock has it where it stays, else as facts know it.
-
-        Facts may lack a platform's wheel, or be of another build, where the lock names the file.
-        """
-        kept = self.stack.get(package.name)
-        if kept is not None and kept.version == version:
-            return kept
-        return Piece.known(graph, package, version, self.platform)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +133,8 @@ class Problem:
     relaxed: frozenset[str] = frozenset()
     """Libraries whose exact pins may be overridden within their major."""
     homes: IndexChoice = SAME_INDEX
+    policy: Policy = DEFAULT_POLICY
+    """Which findings rule a version or a stack out."""
     exchange: VariantSwap | None = None
     """Variants that the project asks for in place of the declared ones; `roots` has them."""
     _truths: dict[tuple[str, str, str], bool] = field(

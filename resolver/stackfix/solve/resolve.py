@@ -9,12 +9,13 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from resolvelib import BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
 
+from stackfix.model.environment import TargetEnvironment
 from stackfix.model.finding import Finding
 from stackfix.model.stack import Piece, Stack
-from stackfix.rules.judge import errors, judge_stack
+from stackfix.rules.judge import judge_stack
 from stackfix.solve.candidates import Candidates
 from stackfix.solve.explain import Conflict, explain
-from stackfix.solve.problem import PLAN, Problem, StackRequirement, TargetEnvironment
+from stackfix.solve.problem import PLAN, Problem, StackRequirement
 from stackfix.solve.provider import Candidate, StackProvider
 from stackfix.solve.reasons import reasons
 
@@ -121,7 +122,7 @@ def _faults(problem: Problem, stacks: tuple[Stack, ...]) -> list[Finding]:
     """The errors of a combination on its environments."""
     found: list[Finding] = []
     for environment, stack in zip(problem.environments, stacks, strict=True):
-        found += errors(judge_stack(stack, environment.target, problem.graph))
+        found += problem.policy.faults(judge_stack(stack, environment.target, problem.graph))
     return found
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from stackfix.model.finding import Finding, Severity
-from stackfix.rules.judge import errors, judge_stack
+from stackfix.model.finding import Finding
+from stackfix.rules.judge import judge_stack
 from stackfix.rules.sf303_coupling import UnstatedCoupling
 from stackfix.solve.candidates import Candidates, Choice
 from stackfix.solve.cost import Cost
@@ -102,13 +102,14 @@ def _role(problem: Problem, name: str) -> int:
 
 
 def _faults(problem: Problem, outcome: Solution) -> list[Finding]:
-    """Errors, and couplings that nobody wrote down: a bound keeps those out as well."""
+    """Faults, and couplings that nobody wrote down: a bound keeps those out as well."""
     found: list[Finding] = []
+    policy = problem.policy
     for environment, stack in zip(problem.environments, outcome.stacks, strict=True):
         found += (
             finding
-            for finding in judge_stack(stack, environment.target, problem.graph)
-            if finding.severity is Severity.ERROR or finding.code == UnstatedCoupling.code
+            for finding in policy.applied(judge_stack(stack, environment.target, problem.graph))
+            if policy.is_fault(finding) or finding.code == UnstatedCoupling.code
         )
     return found
 
@@ -122,7 +123,7 @@ def _first_bad(
         version = release.version
         if not chosen < version <= moved or version.is_prerelease or version.local:
             continue
-        if errors(domain.findings(name, version)):
+        if problem.policy.faults(domain.findings(name, version)):
             return version
         for coupling in problem.graph.couplings(name):
             partner = versions.get(coupling.needs)

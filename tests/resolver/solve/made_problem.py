@@ -10,8 +10,9 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from stackfix.model.environment import TargetEnvironment
 from stackfix.model.stack import Piece, Stack
-from stackfix.solve.problem import Problem, StackRequirement, TargetEnvironment
+from stackfix.solve.problem import Problem, StackRequirement
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.indexes import IndexTable
 from stackfix_knowledge.release import Release

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from stackfix.model.environment import TargetEnvironment
 from stackfix.model.target import Target
 from stackfix.plan.case import Case
 from stackfix.plan.edits.specifier import bound_below
@@ -16,7 +17,7 @@ from stackfix.plan.problems.project import project_problem
 from stackfix.plan.problems.relaxations import at_fault, relaxations
 from stackfix.rules.judge import errors
 from stackfix.solve.candidates import Candidates
-from stackfix.solve.problem import IndexChoice, Problem, StackRequirement, TargetEnvironment
+from stackfix.solve.problem import IndexChoice, Problem, StackRequirement
 from stackfix.solve.search import Found
 from stackfix.solve.upgrade import relapse
 from stackfix_knowledge.driver import DriverVersion

@@ -9,11 +9,11 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix.audit.lock_state import LockState
+from stackfix.model.environment import TargetEnvironment
 from stackfix.model.stack import Piece, Stack
 from stackfix.plan.edits.specifier import exact, kept_clauses, written
 from stackfix.plan.problems.project import active
 from stackfix.plan.request import Request
-from stackfix.solve.problem import TargetEnvironment
 from stackfix_knowledge.packages import Role
 from stackfix_knowledge.release import Release
 from stackfix_lockfiles.environment import Environment

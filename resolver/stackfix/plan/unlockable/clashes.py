@@ -16,11 +16,12 @@ from packaging.version import Version
 from resolvelib import BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
 
 from stackfix.audit.pythons import lowest_python
+from stackfix.model.environment import TargetEnvironment
 from stackfix.model.stack import Stack
 from stackfix.plan.edits.specifier import exact, kept_clauses
 from stackfix.plan.request import Request
 from stackfix.plan.unlockable.conflicts import Item, locked_apart
-from stackfix.solve.problem import Problem, StackRequirement, TargetEnvironment
+from stackfix.solve.problem import Problem, StackRequirement
 from stackfix.solve.provider import Candidate, StackProvider
 from stackfix.solve.upgrade import UvCandidates
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
