@@ -18,6 +18,7 @@ from packaging.version import InvalidVersion, Version
 
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.driver import DriverVersion
+from stackfix_knowledge.errors import KnowledgeError
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 
 __all__ = ["Entry", "FactsError", "Sources", "facts_folder", "read_facts", "read_file"]
@@ -30,7 +31,7 @@ MAX_BYTES = 64 << 20
 """No facts file is larger; a project's own that is larger is not read at all."""
 
 
-class FactsError(Exception):
+class FactsError(KnowledgeError):
     """A facts file that cannot be used. `str()` is the one line to show."""
 
     def __init__(self, file: str, place: str, expected: str) -> None:

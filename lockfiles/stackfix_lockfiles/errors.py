@@ -1,11 +1,11 @@
-"""The one exception for input that a user can fix: which file, where in it, what was expected."""
+"""The root of all errors here, and the one of input: which file, where, what was expected."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-__all__ = ["InputError", "printable", "without_credentials"]
+__all__ = ["InputError", "LockfilesError", "printable", "without_credentials"]
 
 _USERINFO = re.compile(r"(?<=://)[^/@\s`'\"]+@")
 
@@ -13,7 +13,11 @@ _LONGEST = 600
 """Characters of one part of a message."""
 
 
-class InputError(Exception):
+class LockfilesError(Exception):
+    """Something that a user can put right; `str()` is what to show."""
+
+
+class InputError(LockfilesError):
     """A file that cannot be used as it is.
 
     `str()` is one printable line, `uv.lock: package[41].wheels[2].hash: expected a string, found

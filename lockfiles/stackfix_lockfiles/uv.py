@@ -18,7 +18,7 @@ from typing import IO
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
-from stackfix_lockfiles.errors import InputError, printable
+from stackfix_lockfiles.errors import InputError, LockfilesError, printable
 
 __all__ = ["MINIMUM", "Finished", "TimedOut", "Uv"]
 
@@ -33,7 +33,7 @@ _GRACE = 3.0
 """Seconds between asking a process to end and ending it."""
 
 
-class TimedOut(Exception):
+class TimedOut(LockfilesError):
     """uv did not finish in time; it and its children were ended."""
 
     def __init__(self, seconds: float) -> None:

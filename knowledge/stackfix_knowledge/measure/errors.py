@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from stackfix_knowledge.errors import KnowledgeError
+
 __all__ = ["MeasureError"]
 
 
-class MeasureError(Exception):
+class MeasureError(KnowledgeError):
     """A file or an index that cannot be read. ``str()`` is the one line to show."""
 
     def __init__(self, source: str, place: str | None, expected: str) -> None:

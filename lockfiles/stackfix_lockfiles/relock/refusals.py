@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stackfix_lockfiles.errors import printable, without_credentials
+from stackfix_lockfiles.errors import LockfilesError, printable, without_credentials
 
 __all__ = [
     "IndexUnreachable",
@@ -38,7 +38,7 @@ _NO_SOLUTION = re.compile(r"No solution found when resolving dependencies")
 _OFFLINE = re.compile(r"network (?:was|is) disabled|[Nn]etwork connectivity is disabled")
 
 
-class RelockRefused(Exception):
+class RelockRefused(LockfilesError):
     """uv made no lock: the pins conflict, a package cannot be read, or the project is faulty."""
 
     def __init__(self, reason: str, stderr: str = "") -> None:
@@ -57,7 +57,7 @@ class NotCached(RelockRefused):
     """Offline, and uv's cache lacks something."""
 
 
-class IndexUnreachable(Exception):
+class IndexUnreachable(LockfilesError):
     """An index did not answer, or not with pages of packages."""
 
     def __init__(self, url: str, reason: str) -> None:

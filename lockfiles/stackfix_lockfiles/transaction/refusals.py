@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from stackfix_lockfiles.errors import LockfilesError
+
 __all__ = [
     "CommitFailed",
     "MendingFailed",
@@ -16,7 +18,7 @@ __all__ = [
 ]
 
 
-class TransactionError(Exception):
+class TransactionError(LockfilesError):
     """Base of all of them; `str()` is the line to print."""
 
 

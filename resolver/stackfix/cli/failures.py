@@ -14,8 +14,6 @@ BAD_INPUT = 2
 NO_PLAN = 3
 INTERRUPTED = 130
 
-_OURS = ("stackfix", "stackfix_lockfiles", "stackfix_knowledge")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
@@ -27,11 +25,10 @@ class Failure:
 
 
 def failure_of(error: BaseException, arguments: Sequence[str]) -> Failure:
-    """What to tell about `error`.
-
-    Every exception that stackfix itself defines is a known one: its text is the line to print.
-    """
+    """What to tell about `error`."""
     from click import exceptions
+
+    from stackfix.errors import EXPECTED
 
     if isinstance(error, exceptions.Exit):
         return Failure(line=None, code=error.exit_code)
@@ -45,7 +42,7 @@ def failure_of(error: BaseException, arguments: Sequence[str]) -> Failure:
         return _known(f"{command}: {message} (see `{command} --help`)")
     if isinstance(error, exceptions.ClickException):
         return _known(error.format_message())
-    if type(error).__module__.partition(".")[0] in _OURS and isinstance(error, Exception):
+    if isinstance(error, EXPECTED):
         return _known(str(error))
     if isinstance(error, SystemExit):
         return Failure(line=None, code=error.code if isinstance(error.code, int) else BAD_INPUT)

@@ -12,6 +12,7 @@ from stackfix.cli.asking import graph_of, machine, request_of
 from stackfix.cli.options import Choice
 from stackfix.diagnose.host_context import bearing
 from stackfix.diagnose.stack_match import tie
+from stackfix.errors import EXPECTED
 
 if TYPE_CHECKING:
     from stackfix.diagnose.diagnosis import Diagnosis, StackMatch
@@ -27,14 +28,11 @@ def tie_to_project(found: Diagnosis, project: Project, *, quiet: bool) -> StackM
     """
     try:
         return _tied(found, project)
-    except Exception as error:
-        if not quiet or type(error).__module__.partition(".")[0] not in _OURS:
+    except EXPECTED as error:
+        if not quiet:
             raise
         click.echo(f"note: not tied to the project: {' '.join(str(error).split())}", err=True)
         return None
-
-
-_OURS = ("stackfix", "stackfix_lockfiles", "stackfix_knowledge")
 
 
 def _tied(found: Diagnosis, project: Project) -> StackMatch:

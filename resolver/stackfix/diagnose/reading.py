@@ -12,6 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, cast
 
+from stackfix.errors import StackfixError
+
 __all__ = ["LogError", "LogFile", "find_logs", "open_log"]
 
 _SKIPPED = frozenset(
@@ -26,7 +28,7 @@ _SKIPPED = frozenset(
 _ROTATED = re.compile(r"(?P<base>.+?)\.(?P<number>\d{1,3})(?:\.(?:gz|zst|xz|bz2))?\Z")
 
 
-class LogError(Exception):
+class LogError(StackfixError):
     """A log that cannot be read. `str()` is the one line to show."""
 
     def __init__(self, path: Path | str, reason: str) -> None:

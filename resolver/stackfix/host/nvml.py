@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from stackfix.errors import StackfixError
 from stackfix.host.fabric import Fabric, FabricState, NvLinks
 from stackfix.host.host import Card, MigInstance
 from stackfix.host.link import Access, Link, Route
@@ -24,7 +25,7 @@ TIMEOUT = 10.0
 """Seconds. A healthy driver without persistence mode takes up to about three on eight cards."""
 
 
-class NvmlUnavailable(Exception):
+class NvmlUnavailable(StackfixError):
     """NVML gave no answer; the text says why in one line."""
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from stackfix.errors import StackfixError
+
 __all__ = ["NoTarget", "TargetError"]
 
 
-class TargetError(Exception):
+class TargetError(StackfixError):
     """A target that cannot be understood; the text is one line that says what was expected."""
 
 

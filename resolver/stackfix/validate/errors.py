@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from stackfix.errors import StackfixError
+
 __all__ = ["CannotInstall", "DiskShort"]
 
 
-class CannotInstall(Exception):
+class CannotInstall(StackfixError):
     """The scratch environment could not be made; the text says why, in one line."""
 
     def __init__(self, reason: str, log: str = "") -> None:
@@ -15,5 +17,5 @@ class CannotInstall(Exception):
         super().__init__(reason)
 
 
-class DiskShort(Exception):
+class DiskShort(StackfixError):
     """There is too little room for the scratch environment; nothing was downloaded."""

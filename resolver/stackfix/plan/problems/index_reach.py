@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from stackfix.errors import StackfixError
 from stackfix.plan.problems.index_choice import homes
 from stackfix.plan.request import Request
 from stackfix.solve.problem import SAME_INDEX, IndexChoice
@@ -15,7 +16,7 @@ from stackfix_lockfiles.relock import answers
 __all__ = ["IndexReach", "IndexesSilent"]
 
 
-class IndexesSilent(Exception):
+class IndexesSilent(StackfixError):
     """PyTorch's indexes do not answer, and a move would need one: plan again without them."""
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
 
+from stackfix.errors import StackfixError
 from stackfix.plan.edits.specifier import kept_clauses, written
 from stackfix.plan.request import Request
 from stackfix.plan.unlockable.clashes import Clash
@@ -24,7 +25,7 @@ from stackfix_lockfiles.requirement import DeclaredRequirement
 __all__ = ["Relaxed", "Unlockable", "relaxed_lock"]
 
 
-class Unlockable(Exception):
+class Unlockable(StackfixError):
     """uv cannot lock the project, whatever versions the GPU stack has."""
 
     def __init__(self, place: str, reason: str) -> None:
