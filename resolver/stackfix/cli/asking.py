@@ -74,8 +74,7 @@ def request_of(
     selected = select_targets(
         named=choice.targets,
         hosts=choice.hosts,
-        settings=project.tool_stackfix,
-        project_file=project.root / "pyproject.toml",
+        declared=(project.main,),
         gpus=graph.gpus,
         machine=lambda: machine(graph),
         platforms=choice.platforms,

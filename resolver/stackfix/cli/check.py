@@ -131,10 +131,10 @@ def _options(
 
         parsed = parse_base(base)
     if chosen["targets"]:  # a wrong one is the command line's fault, not a finding about a lock
-        from stackfix.targets.of_lock import targets_of
+        from stackfix.targets.select import select_targets
         from stackfix_knowledge.gpus import GpuTable
 
-        targets_of(chosen["targets"], (), (), (), GpuTable.load())
+        select_targets(named=chosen["targets"], gpus=GpuTable.load())
     return Options(
         targets=chosen["targets"],
         hosts=chosen["hosts"],

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stackfix.cli.cards import cards_of
 from stackfix.cli.failures import BAD_INPUT, FINDINGS, one_line
 from stackfix.cli.options import card_options, format_option
 
@@ -36,10 +35,11 @@ def command(
     from stackfix.audit.binaries import judge_inspected
     from stackfix.report.console import progress
     from stackfix.rules.judge import errors
+    from stackfix.targets.select import select_targets
     from stackfix_knowledge.graph import Graph
 
     graph = Graph.load()
-    cards = cards_of(targets, hosts, graph)
+    cards = select_targets(named=targets, hosts=hosts, gpus=graph.gpus).targets
     with progress(quiet=output_format == "json") as tell:
         tell("reading libraries")
         packages, faults, unusable = _inspect(paths)

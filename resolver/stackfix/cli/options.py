@@ -10,10 +10,13 @@ from typing import Any, TypeVar
 
 import click
 
+from stackfix.model.target import PLATFORMS
+
 __all__ = [
     "Choice",
     "card_options",
     "format_option",
+    "platform_option",
     "project_options",
     "selection_options",
     "target_options",
@@ -161,4 +164,15 @@ def format_option(command: Command) -> Command:
         default="text",
         show_default=True,
         help="How to print the result.",
+    )(command)
+
+
+def platform_option(command: Command) -> Command:
+    """`--platform`: whose wheels are meant."""
+    return click.option(
+        "--platform",
+        type=click.Choice(PLATFORMS),
+        default=PLATFORMS[0],
+        show_default=True,
+        help="Whose wheels to look at.",
     )(command)

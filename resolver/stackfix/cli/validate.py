@@ -181,8 +181,7 @@ def _request(
 ) -> Request:
     from stackfix.audit.ignored import ignored
     from stackfix.cli.asking import machine
-    from stackfix.targets.errors import NoTarget
-    from stackfix.targets.select import select_targets
+    from stackfix.targets.select import NoTarget, select_targets
     from stackfix.validate.validate import Request
 
     host = machine(graph)
@@ -192,8 +191,7 @@ def _request(
         targets = select_targets(
             named=options["targets"],
             hosts=options["hosts"],
-            settings=settings,
-            project_file=root / "pyproject.toml",
+            declared=(project.main,) if project else (),
             gpus=graph.gpus,
             machine=lambda: host,
         ).targets

@@ -14,7 +14,7 @@ from stackfix.gate.compare import compare
 from stackfix.gate.hits import hits_of, without_spots
 from stackfix.gate.moved import moved
 from stackfix.gate.result import Checked
-from stackfix.targets.of_lock import names_of
+from stackfix.model.target import short_names
 from stackfix_lockfiles import _toml
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
@@ -51,7 +51,7 @@ def against(
     difference = compare(
         old.found, result.found, (package.name for package in after.packages), case.graph
     )
-    names = names_of(case.targets)
+    names = short_names(case.targets)
     gone = Locations(before, case.project, case.file.path, wanted=False)
     untargeted = tuple(hit for hit in checked.hits if hit.code == "SF500")
     return replace(

@@ -35,12 +35,12 @@ from stackfix.audit.settings import Policy, nearest_settings, policy
 from stackfix.gate.hits import hits_of
 from stackfix.gate.result import Checked, Hit
 from stackfix.model.finding import Finding, Severity
-from stackfix.model.target import Target
+from stackfix.model.target import Target, short_names
 from stackfix.rules.sf109_unmeasured import is_unknown
 from stackfix.rules.sf500_not_judged import NotJudged
 from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf505_other_index import NamedIndexes
-from stackfix.targets.of_lock import names_of, targets_of
+from stackfix.targets.select import select_targets
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.project import Project, shown
 from stackfix_lockfiles.pyproject import Pyproject
@@ -109,7 +109,7 @@ def check_one(file: LockFile, options: Options) -> Checked:
     subject = case.read(read_bytes(file))
     result = judged(case, subject, case.project)
     spots = Locations(subject, case.project, file.path, wanted=options.spots)
-    names = names_of(case.targets)
+    names = short_names(case.targets)
     stacks = [place.stack for t in case.targets for place in subject.places.of(t.platform)]
     is_stack = case.graph.packages.is_stack
     checked = Checked(
@@ -210,7 +210,13 @@ def _case(file: LockFile, options: Options) -> Case:
         options=options,
         project=project,
         graph=graph,
-        targets=targets_of(options.targets, options.hosts, options.platforms, declared, graph.gpus),
+        targets=select_targets(
+            named=options.targets,
+            hosts=options.hosts,
+            declared=declared,
+            platforms=options.platforms,
+            gpus=graph.gpus,
+        ).targets,
         policy=policy(settings, options.fail_on),
         accepted=ignored_in(settings) if settings else (),
     )

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from stackfix.audit.discover import LockFile, find
 from stackfix.gate.one import Options, check_one, unreadable
 from stackfix.gate.result import Checked
-from stackfix.targets.errors import NoTarget, TargetError
+from stackfix.targets.parse import TargetError
+from stackfix.targets.select import NoTarget
 from stackfix_knowledge.reader import FactsError
 from stackfix_lockfiles.errors import InputError
 

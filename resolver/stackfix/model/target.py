@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.driver import DriverVersion
 
-__all__ = ["Target"]
+__all__ = ["PLATFORMS", "Target", "short_names"]
+
+PLATFORMS = ("linux_x86_64", "linux_aarch64", "win_amd64")
+"""Platforms that have CUDA wheels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,3 +88,12 @@ class Target:
     def short(self) -> str:
         """The card alone, "RTX 5090", for tables where the line above was already shown."""
         return self.name or self.gpu
+
+
+def short_names(targets: Sequence[Target]) -> Mapping[Target, str]:
+    """A short name for each target, the whole label where short ones are the same."""
+    shorts = [target.short for target in targets]
+    return {
+        target: target.short if shorts.count(target.short) == 1 else target.label
+        for target in targets
+    }

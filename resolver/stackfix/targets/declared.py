@@ -4,41 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from stackfix.model.target import Target
-from stackfix.targets.errors import TargetError
-from stackfix.targets.parse import FORM, parse_target, target_of_card
+from stackfix.model.target import PLATFORMS, Target
+from stackfix.targets.parse import FORM, TargetError, parse_target, target_of_card
 from stackfix_knowledge.driver import DriverVersion
 from stackfix_knowledge.gpus import GpuTable
 from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.pyproject import Pyproject
 
-__all__ = ["PLATFORMS", "declared_targets"]
+__all__ = ["declared_targets"]
 
-PLATFORMS = ("linux_x86_64", "linux_aarch64", "win_amd64")
-"""Platforms that have CUDA wheels."""
-
+_TABLE = ("tool", "stackfix")
 _KEYS = ("name", "gpu", "count", "driver", "compat", "platform")
 
 
-def declared_targets(settings: Mapping[str, Any], file: Path, gpus: GpuTable) -> tuple[Target, ...]:
-    """The targets of a `[tool.stackfix]` table of `file`. Raises InputError with the place."""
-    entries = settings.get("targets", [])
+def declared_targets(file: Pyproject, gpus: GpuTable) -> tuple[Target, ...]:
+    """The targets of a project's file; none where it declares none. Raises InputError."""
+    entries = file.table(*_TABLE).get("targets", [])
     if not isinstance(entries, list):
-        raise InputError(file, "expected a list of targets", place="tool.stackfix.targets")
+        raise file.fault((*_TABLE, "targets"), "expected a list of targets")
     return tuple(
-        _Entry(file, f"tool.stackfix.targets[{index}]", gpus).target(entry)
-        for index, entry in enumerate(entries)
+        _DeclaredTarget(file, index, gpus).target(entry) for index, entry in enumerate(entries)
     )
 
 
-class _Entry:
+class _DeclaredTarget:
     """One entry of the list, a string or a table, read with its place for errors."""
 
-    def __init__(self, file: Path, place: str, gpus: GpuTable) -> None:
+    def __init__(self, file: Pyproject, index: int, gpus: GpuTable) -> None:
         self._file = file
-        self._place = place
+        self._index = index
         self._gpus = gpus
 
     def target(self, entry: object) -> Target:
@@ -46,7 +42,7 @@ class _Entry:
             try:
                 return parse_target(entry, self._gpus)
             except TargetError as error:
-                raise InputError(self._file, str(error), place=self._place) from None
+                raise self._fault(str(error)) from None
         if not isinstance(entry, dict):
             raise self._fault(f"expected {FORM}, or a table with " + ", ".join(_KEYS))
         for key in entry:
@@ -88,7 +84,5 @@ class _Entry:
             raise self._fault("expected a string", key)
         return value.strip()
 
-    def _fault(self, expected: str, key: str | None = None) -> InputError:
-        return InputError(
-            self._file, expected, place=f"{self._place}.{key}" if key else self._place
-        )
+    def _fault(self, expected: str, *key: str) -> InputError:
+        return self._file.fault((*_TABLE, "targets", self._index, *key), expected)

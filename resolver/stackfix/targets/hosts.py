@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from stackfix.host.host import Card, Host
 from stackfix.model.target import Target
 from stackfix.targets.parse import card_name
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.driver import DriverVersion
 from stackfix_knowledge.gpus import GpuTable
+
+if TYPE_CHECKING:
+    from stackfix.host.host import Card, Host
 
 __all__ = ["merge", "targets_of_host"]
 

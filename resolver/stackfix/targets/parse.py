@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from stackfix.errors import StackfixError
 from stackfix.model.target import Target
-from stackfix.targets.errors import TargetError
 from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.driver import DriverVersion
 from stackfix_knowledge.gpus import GpuTable
 
-__all__ = ["FORM", "card_name", "parse_target", "target_of_card"]
+__all__ = ["FORM", "TargetError", "card_name", "parse_target", "target_of_card"]
 
 FORM = 'GPU[:COUNT][@DRIVER[+COMPAT]], such as "RTX 5090:4@570.133.07", "L4" or "sm_120"'
 
@@ -19,6 +19,10 @@ _MOST_CARDS = 100_000
 _CAPABILITY = re.compile(r"(?:sm_?|compute_)(\d{2,3})|(\d{1,2}\.\d)", re.IGNORECASE)
 _BRAND = re.compile(r"^(?:NVIDIA |GeForce |Tesla )+", re.IGNORECASE)
 _DEFAULT_PLATFORM = "linux_x86_64"
+
+
+class TargetError(StackfixError):
+    """A target that cannot be understood; the text is one line that says what was expected."""
 
 
 def parse_target(text: str, gpus: GpuTable) -> Target:

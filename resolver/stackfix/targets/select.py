@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from stackfix.host.document import read_host
-from stackfix.host.health import remarks
-from stackfix.host.host import Host
 from stackfix.model.target import Target
 from stackfix.targets.declared import declared_targets
-from stackfix.targets.errors import NoTarget
 from stackfix.targets.hosts import merge, targets_of_host
-from stackfix.targets.parse import parse_target
+from stackfix.targets.parse import TargetError, parse_target
 from stackfix_knowledge.gpus import GpuTable
+from stackfix_lockfiles.pyproject import Pyproject
 
-__all__ = ["Origin", "Selected", "select_targets"]
+if TYPE_CHECKING:
+    from stackfix.host.host import Host
+
+__all__ = ["NoTarget", "Origin", "Selected", "select_targets"]
+
+
+class NoTarget(TargetError):
+    """Nobody named a target and this machine has no card to plan for."""
 
 
 class Origin(StrEnum):
@@ -34,7 +38,7 @@ class Selected:
     """The targets of a run."""
 
     targets: tuple[Target, ...]
-    """At least one."""
+    """None at all only where nobody named one and the machine was not to be asked."""
     origin: Origin
     notes: tuple[str, ...] = ()
     """What the hosts could not find out about themselves, and what is wrong with them."""
@@ -42,41 +46,66 @@ class Selected:
 
 def select_targets(
     *,
-    named: Sequence[str],
-    hosts: Sequence[Path],
-    settings: Mapping[str, Any],
-    project_file: Path,
     gpus: GpuTable,
-    machine: Callable[[], Host],
+    named: Sequence[str] = (),
+    hosts: Sequence[Path] = (),
+    declared: Sequence[Pyproject] = (),
+    machine: Callable[[], Host] | None = None,
     platforms: Sequence[str] = (),
 ) -> Selected:
-    """The targets to plan for; `machine` is only asked when nobody named one.
+    """The targets that a person named, else those of the first file of `declared` that has some.
 
-    `settings` is the project's `[tool.stackfix]`, in `project_file`. `platforms` replaces the
-    platform of every target. Raises TargetError, InputError, NoTarget.
+    `hosts` are files that `stackfix host` wrote. `machine` is asked only when nobody named a
+    target; without it, there are none then. `platforms` replaces the platform of every target.
+    Raises TargetError, InputError and NoTarget.
     """
     if named or hosts:
-        read = [read_host(path) for path in hosts]
-        found = [parse_target(text, gpus) for text in named]
-        for path, host in zip(hosts, read, strict=True):
-            of_host = targets_of_host(host, gpus)
-            if not of_host:
-                raise NoTarget(_nothing(f"{path}: this host shows no usable card", host))
-            found.extend(of_host)
-        selected = Selected(targets=tuple(found), origin=Origin.COMMAND_LINE, notes=_notes(read))
-    elif declared := declared_targets(settings, project_file, gpus):
-        selected = Selected(targets=declared, origin=Origin.PROJECT)
+        selected = _named(named, hosts, gpus)
+    elif found := _declared(declared, gpus):
+        selected = Selected(targets=found, origin=Origin.PROJECT)
+    elif machine is not None:
+        selected = _of_machine(machine(), gpus)
     else:
-        host = machine()
-        found = list(targets_of_host(host, gpus))
-        if not found:
-            raise NoTarget(
-                _nothing("this machine shows no usable NVIDIA card", host)
-                + ': name one with --target "RTX 5090:4@570.133.07", or with --host FILE from'
-                " `stackfix host --format json` on the machine that has it"
-            )
-        selected = Selected(targets=tuple(found), origin=Origin.MACHINE, notes=remarks(host))
+        selected = Selected(targets=(), origin=Origin.PROJECT)
     return replace(selected, targets=_on(platforms, merge(selected.targets)))
+
+
+def _named(named: Sequence[str], hosts: Sequence[Path], gpus: GpuTable) -> Selected:
+    targets = [parse_target(text, gpus) for text in named]
+    notes: list[str] = []
+    for path in hosts:
+        from stackfix.host.document import read_host
+        from stackfix.host.health import remarks
+
+        host = read_host(path)
+        of_host = targets_of_host(host, gpus)
+        if not of_host:
+            raise NoTarget(_nothing(f"{path}: this host shows no usable card", host))
+        targets += of_host
+        notes += remarks(host)
+    return Selected(
+        targets=tuple(targets), origin=Origin.COMMAND_LINE, notes=tuple(dict.fromkeys(notes))
+    )
+
+
+def _declared(files: Sequence[Pyproject], gpus: GpuTable) -> tuple[Target, ...]:
+    for file in files:
+        if found := declared_targets(file, gpus):
+            return found
+    return ()
+
+
+def _of_machine(host: Host, gpus: GpuTable) -> Selected:
+    from stackfix.host.health import remarks
+
+    found = targets_of_host(host, gpus)
+    if not found:
+        raise NoTarget(
+            _nothing("this machine shows no usable NVIDIA card", host)
+            + ': name one with --target "RTX 5090:4@570.133.07", or with --host FILE from'
+            " `stackfix host --format json` on the machine that has it"
+        )
+    return Selected(targets=found, origin=Origin.MACHINE, notes=remarks(host))
 
 
 def _on(platforms: Sequence[str], targets: tuple[Target, ...]) -> tuple[Target, ...]:
@@ -90,7 +119,3 @@ def _nothing(words: str, host: Host) -> str:
     if host.cards and not host.visible:
         return f"{words} (CUDA_VISIBLE_DEVICES={host.visible_devices} hides them)"
     return f"{words} ({host.notes[0]})" if host.notes else words
-
-
-def _notes(hosts: Sequence[Host]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(note for host in hosts for note in remarks(host)))

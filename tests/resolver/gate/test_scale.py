@@ -16,7 +16,7 @@ import pytest
 from stackfix.audit.discover import Kind, LockFile
 from stackfix.gate.one import Options, check_one
 from stackfix.gate.run import check
-from stackfix.targets.errors import TargetError
+from stackfix.targets.parse import TargetError
 from stackfix_lockfiles.errors import InputError
 from tests.conftest import FIXTURES
 from tests.resolver.gate.making import package, project, root

@@ -11,13 +11,24 @@ from stackfix.model.target import Target
 from stackfix.targets.declared import declared_targets
 from stackfix_knowledge.gpus import GpuTable
 from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.pyproject import Pyproject
 
 GPUS = GpuTable.load()
-FILE = Path("pyproject.toml")
 
 
-def declared(toml: str) -> tuple[Target, ...]:
-    return declared_targets(tomllib.loads(toml), FILE, GPUS)
+def a_pyproject(settings: str) -> Pyproject:
+    """A project's file with these lines in its `[tool.stackfix]`."""
+    text = f"[tool.stackfix]\n{settings}"
+    return Pyproject(
+        path=Path("pyproject.toml"),
+        shown="pyproject.toml",
+        data=text.encode(),
+        document=tomllib.loads(text),
+    )
+
+
+def declared(settings: str) -> tuple[Target, ...]:
+    return declared_targets(a_pyproject(settings), GPUS)
 
 
 def test_strings_and_tables_can_stand_side_by_side() -> None:
@@ -42,7 +53,7 @@ def test_a_project_without_targets_declares_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("toml", "line"),
+    ("settings", "words"),
     [
         ("targets = 'L4'", "tool.stackfix.targets: expected a list"),
         ("targets = [3]", "tool.stackfix.targets[0]: expected GPU[:COUNT][@DRIVER[+COMPAT]]"),
@@ -56,8 +67,13 @@ def test_a_project_without_targets_declares_none() -> None:
         ("targets = [{ gpu = 'L4', platform = 'macos_arm64' }]", "targets[0].platform: expected"),
     ],
 )
-def test_a_fault_is_named_with_its_place(toml: str, line: str) -> None:
+def test_a_fault_is_named_with_its_place(settings: str, words: str) -> None:
     with pytest.raises(InputError) as error:
-        declared(toml)
-    assert line in str(error.value)
-    assert str(error.value).startswith("pyproject.toml: ")
+        declared(settings)
+    assert words in str(error.value)
+    assert str(error.value).startswith("pyproject.toml:")
+
+
+def test_a_fault_is_named_with_its_line() -> None:
+    with pytest.raises(InputError, match=r"^pyproject\.toml:3: tool\.stackfix\.targets\[1\]: "):
+        declared('targets = ["L4",\n  "rtx5909"]')

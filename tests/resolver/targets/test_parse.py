@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackfix.targets.errors import TargetError
-from stackfix.targets.parse import card_name, parse_target
+from stackfix.targets.parse import TargetError, card_name, parse_target
 from stackfix_knowledge.gpus import GpuTable
 
 GPUS = GpuTable.load()

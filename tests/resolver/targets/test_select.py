@@ -6,20 +6,20 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stackfix.host.document import to_document
 from stackfix.host.host import Host
-from stackfix.targets.errors import NoTarget
-from stackfix.targets.select import Origin, Selected, select_targets
+from stackfix.targets.select import NoTarget, Origin, Selected, select_targets
 from stackfix_knowledge.gpus import GpuTable
+from stackfix_lockfiles.pyproject import Pyproject
+from tests.resolver.targets.test_declared import a_pyproject
 from tests.resolver.targets.test_hosts import RTX_5090, a_card, a_host
 
 GPUS = GpuTable.load()
 SAME_INDEX = a_host(a_card(0, RTX_5090, "12.0"))
-DECLARED = {"targets": ["L4"]}
+DECLARED = a_pyproject('targets = ["L4"]')
 
 
 def never() -> Host:
@@ -30,15 +30,14 @@ def select(
     *,
     named: Sequence[str] = (),
     hosts: Sequence[Path] = (),
-    settings: dict[str, Any] | None = None,
+    declared: Sequence[Pyproject] = (),
     here: Host | None = None,
     platforms: Sequence[str] = (),
 ) -> Selected:
     return select_targets(
         named=named,
         hosts=hosts,
-        settings=settings or {},
-        project_file=Path("pyproject.toml"),
+        declared=declared,
         gpus=GPUS,
         machine=(lambda: here) if here else never,
         platforms=platforms,
@@ -50,18 +49,27 @@ def names(selected: Selected) -> list[str]:
 
 
 def test_the_command_line_counts_first() -> None:
-    selected = select(named=["V100", "T4"], settings=DECLARED)
+    selected = select(named=["V100", "T4"], declared=[DECLARED])
     assert (names(selected), selected.origin) == (["V100", "T4"], Origin.COMMAND_LINE)
 
 
 def test_then_the_project() -> None:
-    selected = select(settings=DECLARED)
+    selected = select(declared=[DECLARED])
     assert (names(selected), selected.origin) == (["L4"], Origin.PROJECT)
 
 
 def test_then_this_machine() -> None:
     selected = select(here=SAME_INDEX)
     assert (names(selected), selected.origin) == (["RTX 5090"], Origin.MACHINE)
+
+
+def test_the_first_file_that_declares_some_counts() -> None:
+    nearer = a_pyproject('targets = ["T4"]')
+    assert names(select(declared=[a_pyproject(""), DECLARED, nearer])) == ["L4"]
+
+
+def test_without_a_machine_to_ask_there_may_be_none() -> None:
+    assert select_targets(gpus=GPUS).targets == ()
 
 
 def test_a_host_file_stands_for_its_machine(tmp_path: Path) -> None:

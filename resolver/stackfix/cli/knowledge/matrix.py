@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from stackfix.cli.cards import cards_of, platform_option
 from stackfix.cli.known import graph_at, package_name, project_option, unknown_package
-from stackfix.cli.options import card_options, format_option
+from stackfix.cli.options import card_options, format_option, platform_option
 
 __all__ = ["command"]
 
@@ -35,12 +34,14 @@ def command(
     """
     from stackfix.report.columns import COLUMNS
     from stackfix.report.matrix import matrix_document
+    from stackfix.targets.select import select_targets
 
     name = package_name(package, "the name of a package, such as torch")
     graph = graph_at(project)
     if not graph.releases(name):
         raise click.ClickException(unknown_package(name, graph))
-    cards = dict.fromkeys(target.capability for target in cards_of(targets, hosts, graph))
+    chosen = select_targets(named=targets, hosts=hosts, gpus=graph.gpus).targets
+    cards = dict.fromkeys(target.capability for target in chosen)
     document = matrix_document(
         name, graph, tuple(cards) or COLUMNS, platform=platform, builds=builds
     )

@@ -10,10 +10,9 @@ import click
 
 from stackfix.cli.failures import FINDINGS, one_line
 from stackfix.cli.knowledge.indexes import index_option, open_index, pinned
+from stackfix.model.target import PLATFORMS
 
 __all__ = ["command"]
-
-_PLATFORMS = ("linux_x86_64", "linux_aarch64", "win_amd64", "any")
 
 
 @click.command("measure")
@@ -29,7 +28,7 @@ _PLATFORMS = ("linux_x86_64", "linux_aarch64", "win_amd64", "any")
     "--platform",
     "platforms",
     multiple=True,
-    type=click.Choice(_PLATFORMS),
+    type=click.Choice((*PLATFORMS, "any")),
     default=("linux_x86_64", "any"),
     show_default=True,
     help="Whose wheels to measure. Repeatable.",

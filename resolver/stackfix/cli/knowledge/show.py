@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from stackfix.cli.cards import cards_of, platform_option
 from stackfix.cli.known import graph_at, package_name, project_option
-from stackfix.cli.options import card_options, format_option
+from stackfix.cli.options import card_options, format_option, platform_option
 
 __all__ = ["command"]
 
@@ -32,6 +31,7 @@ def command(
     With --target or --host, also says what those cards can do with a release.
     """
     from stackfix.cli.showing import show_package_or_release
+    from stackfix.targets.select import select_targets
 
     text, separator, version = subject.partition("==")
     name = package_name(text, "a package or a release like torch==2.7.1")
@@ -41,7 +41,7 @@ def command(
         version.strip() if separator else None,
         graph,
         output_format,
-        targets=cards_of(targets, hosts, graph),
+        targets=select_targets(named=targets, hosts=hosts, gpus=graph.gpus).targets,
         platform=platform,
     )
     return 0
