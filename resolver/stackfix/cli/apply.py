@@ -88,7 +88,7 @@ def _plan_and_write(
 def _write_saved(folder: Path, choice: Choice, *, yes: bool, dry_run: bool, prove: bool) -> int:
     from stackfix.cli.asking import find_project
     from stackfix.report.saved import load_plan
-    from stackfix.report.wording import clean, size
+    from stackfix.wording import clean, size
 
     _ask_is_possible(yes or dry_run)
     saved = load_plan(folder)

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stackfix.wording import one_line
+
 __all__ = ["BAD_INPUT", "FINDINGS", "INTERRUPTED", "NO_PLAN", "Failure", "failure_of"]
 
 FINDINGS = 1
@@ -53,16 +55,6 @@ def failure_of(error: BaseException, arguments: Sequence[str]) -> Failure:
 
 def _known(text: str) -> Failure:
     return Failure(line=one_line(text), code=BAD_INPUT)
-
-
-def one_line(text: str) -> str:
-    """`text` without line breaks and control characters, which quoted input may hold."""
-    joined = " ".join(text.split())
-    if joined.isprintable():
-        return joined
-    return "".join(
-        character if character.isprintable() else f"\\x{ord(character):02x}" for character in joined
-    )
 
 
 def _internal(error: BaseException, arguments: Sequence[str]) -> str:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stackfix.cli.failures import BAD_INPUT, FINDINGS, one_line
+from stackfix.cli.failures import BAD_INPUT, FINDINGS
 from stackfix.cli.options import card_options, format_option
 
 if TYPE_CHECKING:
     from stackfix_knowledge.measure.errors import MeasureError
     from stackfix_knowledge.measure.inspect import Inspected
+from stackfix.wording import one_line
 
 __all__ = ["command"]
 

@@ -11,7 +11,7 @@ from stackfix.host.health import fabric_trouble
 from stackfix.host.host import Host, Iommu
 from stackfix.model.stack import Piece, Stack
 from stackfix.model.target import Target
-from stackfix.report.wording import listed
+from stackfix.wording import listed
 from stackfix_knowledge.advisories import Advisory, WorkaroundKind
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.severity import FactSeverity

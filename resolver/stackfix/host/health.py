@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stackfix.host.host import Card, Host, Iommu
 from stackfix.host.kernel_log import XidReport
 from stackfix.host.link import Access
-from stackfix.report.wording import count
+from stackfix.wording import count
 from stackfix_knowledge.severity import FactSeverity
 from stackfix_knowledge.signatures import signature_table
 from stackfix_knowledge.xids import XidKind, xid_of

@@ -62,11 +62,11 @@ def progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
         return
     from rich.text import Text
 
-    from stackfix.report.wording import clean
+    from stackfix.wording import one_line
 
     def told(text: str) -> Text:
         """One line, whatever uv or a file name holds."""
-        line = Text(clean(" ".join(text.split())), no_wrap=True, overflow="ellipsis")
+        line = Text(one_line(text), no_wrap=True, overflow="ellipsis")
         line.truncate(console.width - 4, overflow="ellipsis")
         return line
 

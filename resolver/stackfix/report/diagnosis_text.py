@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from stackfix.report.console import show
-from stackfix.report.wording import clean, count, listed
+from stackfix.wording import clean, count, listed
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stackfix.report.wording import clean
+from stackfix.wording import one_line
 
 if TYPE_CHECKING:
     from stackfix.env.variable import Advice, Variable
@@ -39,13 +39,9 @@ def _line(variable: Variable) -> str:
 
 
 def _quoted(value: str) -> str:
-    text = _one_line(value)
+    text = one_line(value)
     return text if _PLAIN.fullmatch(text) else "'" + text.replace("'", "'\\''") + "'"
 
 
 def _comment(text: str) -> str:
-    return f"# {_one_line(text)}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(clean(text).split())
+    return f"# {one_line(text)}"

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from stackfix.report.groups import Fault, Group, alike, group
 from stackfix.report.plain import plain
-from stackfix.report.wording import listed
+from stackfix.wording import listed
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -13,7 +13,7 @@ from stackfix.host.host import UNLIMITED
 from stackfix.report.console import show
 from stackfix.report.host_links import links
 from stackfix.report.plain import assemble, plain
-from stackfix.report.wording import count
+from stackfix.wording import count
 from stackfix_knowledge.severity import FactSeverity
 
 if TYPE_CHECKING:

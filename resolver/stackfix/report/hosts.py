@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stackfix.report.console import show
 from stackfix.report.plain import assemble, plain
-from stackfix.report.wording import listed
+from stackfix.wording import listed
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -16,7 +16,7 @@ from stackfix.report.columns import COLUMNS, LETTERS, STYLES
 from stackfix.report.console import show
 from stackfix.report.findings_text import findings_table
 from stackfix.report.plain import assemble, plain
-from stackfix.report.wording import count, listed
+from stackfix.wording import count, listed
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -12,7 +12,7 @@ from rich.text import Text
 from stackfix.report.console import show
 from stackfix.report.plain import assemble, plain
 from stackfix.report.ties_text import ties
-from stackfix.report.wording import count
+from stackfix.wording import count
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from stackfix.report.wording import clean
+from stackfix.wording import clean
 
 __all__ = ["assemble", "plain"]
 

@@ -14,7 +14,7 @@ from stackfix.report.console import show
 from stackfix.report.exchanged import exchanged_words
 from stackfix.report.findings_text import findings_table
 from stackfix.report.plain import assemble, plain
-from stackfix.report.wording import count, listed, size
+from stackfix.wording import count, listed, size
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

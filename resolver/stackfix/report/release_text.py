@@ -11,7 +11,7 @@ from rich.table import Table
 from stackfix.report.console import show
 from stackfix.report.plain import assemble, plain
 from stackfix.report.ties_text import sources, ties
-from stackfix.report.wording import count, listed
+from stackfix.wording import count, listed
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from stackfix.report.console import show
 from stackfix.report.plain import assemble, plain
-from stackfix.report.wording import count, listed
 from stackfix.validate.result import ON_CARDS, Outcome
+from stackfix.wording import count, listed
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

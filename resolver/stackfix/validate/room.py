@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
-from stackfix.report.wording import count, listed, size
 from stackfix.validate.closure import Closure
 from stackfix.validate.errors import DiskShort
+from stackfix.wording import count, listed, size
 
 __all__ = ["cached_by", "require_room", "told"]
 

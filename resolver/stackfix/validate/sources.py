@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from stackfix.report.wording import size
 from stackfix.validate.errors import CannotInstall
+from stackfix.wording import size
 
 __all__ = ["copy_sources"]
 

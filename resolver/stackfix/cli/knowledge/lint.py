@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from stackfix.cli.failures import FINDINGS, one_line
+from stackfix.cli.failures import FINDINGS
 from stackfix.cli.options import format_option
-from stackfix.report.wording import count
+from stackfix.wording import count, one_line
 
 __all__ = ["command"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stackfix.cli.failures import FINDINGS, one_line
+from stackfix.cli.failures import FINDINGS
 from stackfix.cli.knowledge.indexes import index_option, open_index
 from stackfix.cli.known import package_name
 from stackfix.cli.options import format_option
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stackfix_knowledge.graph import Graph
     from stackfix_knowledge.measure.index import Index
     from stackfix_knowledge.measure.outdated import Outdated
+from stackfix.wording import one_line
 
 __all__ = ["command"]
 
@@ -101,7 +102,7 @@ def _row(outdated: Outdated, older_too: bool) -> dict[str, Any]:
 
 
 def _show(rows: Sequence[dict[str, Any]], asked: int) -> None:
-    from stackfix.report.wording import clean, count, listed
+    from stackfix.wording import clean, count, listed
 
     if not rows:
         click.echo(f"✓ the facts know the newest release of {count(asked, 'package')}")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from stackfix.cli.failures import FINDINGS, one_line
+from stackfix.cli.failures import FINDINGS
 from stackfix.cli.knowledge.indexes import index_option, open_index, pinned
 from stackfix.cli.options import format_option
+from stackfix.wording import one_line
 
 __all__ = ["command"]
 

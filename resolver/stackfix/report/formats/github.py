@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stackfix.gate.result import Checked, Hit, Location
 from stackfix.report.formats.interface import Format, Totals
 from stackfix.report.formats.words import moved_lines, sentence, summary
-from stackfix.report.wording import clean
+from stackfix.wording import clean
 
 __all__ = ["make"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from stackfix.gate.result import Checked, Hit
 from stackfix.report.formats.interface import Format, Totals
 from stackfix.report.formats.words import counts, moved_lines, scope, summary, via_words
-from stackfix.report.wording import clean, listed
+from stackfix.wording import listed, one_line
 
 __all__ = ["make"]
 
@@ -71,4 +71,4 @@ class _Markdown:
 
 def _text(text: str) -> str:
     """Text that Markdown takes as it is: on one line, nothing in it a mark-up or a mention."""
-    return _SPECIAL.sub(r"\\\1", clean(" ".join(text.split())))
+    return _SPECIAL.sub(r"\\\1", one_line(text))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from stackfix.gate.result import Checked, Hit
 from stackfix.report.formats.interface import Format, Totals
 from stackfix.report.formats.words import counts, moved_lines, scope, summary, via_words
-from stackfix.report.wording import clean, count, listed
+from stackfix.wording import clean, count, listed
 
 __all__ = ["make"]
 

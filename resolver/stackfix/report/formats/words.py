@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from stackfix.gate.result import Checked, Hit, Moved
 from stackfix.model.finding import Severity
 from stackfix.report.formats.interface import Totals
-from stackfix.report.wording import count, listed
+from stackfix.wording import count, listed
 
 __all__ = ["counts", "moved_lines", "moved_words", "scope", "sentence", "summary", "via_words"]
 

@@ -1,10 +1,10 @@
-"""Numbers and lists in words."""
+"""Numbers, lists and foreign text in words: for reports, and for sentences made below them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["clean", "count", "listed", "size"]
+__all__ = ["clean", "count", "listed", "one_line", "size"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
@@ -21,6 +21,11 @@ def clean(text: str) -> str:
         else character.encode("unicode_escape").decode()
         for character in text
     )
+
+
+def one_line(text: str) -> str:
+    """`text` without line breaks and control characters, which quoted input may hold."""
+    return clean(" ".join(text.split()))
 
 
 def size(number: int) -> str:

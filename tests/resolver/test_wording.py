@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stackfix.report.wording import count, listed, size
+from stackfix.wording import count, listed, size
 
 
 @pytest.mark.parametrize(
