@@ -47,10 +47,10 @@ def command(files: tuple[Path, ...], output_format: str) -> int:
 
 def _show(host: Host, output_format: str) -> None:
     if output_format == "json":
-        from stackfix.host.document import to_document
-        from stackfix.report.json import dump
+        from stackfix.documents.document import dump
+        from stackfix.host.document import host_document
 
-        click.echo(dump(to_document(host)), nl=False)
+        click.echo(dump(host_document(host)), nl=False)
     else:
         from stackfix.report.console import output_console
         from stackfix.report.host_text import show_host

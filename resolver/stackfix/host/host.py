@@ -11,7 +11,6 @@ from stackfix.host.link import Link
 from stackfix.host.memory import Repairs
 
 __all__ = [
-    "SCHEMA",
     "UNLIMITED",
     "Card",
     "Found",
@@ -23,9 +22,6 @@ __all__ = [
     "Source",
     "System",
 ]
-
-SCHEMA = 1
-"""Version of the JSON form. Rises only when a reader of the old form would misread the new one."""
 
 UNLIMITED = -1
 """A limit that is set to none; None stands for one that could not be read."""
@@ -56,7 +52,7 @@ class Card:
     """Position in the driver's own order, which is by PCI address."""
     name: str
     """As the driver writes it, "NVIDIA GeForce RTX 5090"; "10de:2b85" where only PCI is known."""
-    capability: str | None
+    capability: str | None = None
     """Compute capability "12.0"; None: the driver did not say and no table knows the name."""
     memory: int | None = None
     """Bytes."""

@@ -1,7 +1,7 @@
 """The stage that needs no card: every binary of an environment read, and judged for the targets.
 
-Runs in a process of its own, `python -m stackfix.validate.static ORDER FILE`. `ORDER` is JSON with
-`sites`, `targets`, `knowledge` and `ignored`; what is found goes to `FILE`, told as kernels do.
+Runs in a process of its own, `python -m stackfix.validate.static ORDER FILE`. `ORDER` is the JSON
+of an `InspectionOrder`; what is found goes to `FILE`, told as kernels do.
 """
 
 from __future__ import annotations
@@ -9,18 +9,29 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from stackfix.audit.ignored import Ignored, kept
+from stackfix.documents.document import Document, as_json
+from stackfix.documents.reading import parse
+from stackfix.documents.target import TargetDocument
 from stackfix.model.target import Target
-from stackfix.report.json import target_document
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.driver import DriverVersion
 
-__all__ = ["main", "order_of"]
+__all__ = ["InspectionOrder", "main", "order_of"]
+
+
+class InspectionOrder(Document):
+    """What the process is asked."""
+
+    sites: tuple[str, ...]
+    """Folders of packages."""
+    targets: tuple[TargetDocument, ...]
+    knowledge: tuple[str, ...]
+    """Files with the project's own facts."""
+    ignored: tuple[Ignored, ...]
+    """Findings that the project accepts."""
 
 
 def order_of(
@@ -29,44 +40,34 @@ def order_of(
     knowledge: Sequence[Path],
     ignored: Sequence[Ignored],
 ) -> str:
-    """What the process is asked, as its one argument."""
-    return json.dumps(
-        {
-            "sites": [str(site) for site in sites],
-            "targets": [target_document(target) for target in targets],
-            "knowledge": [str(path) for path in knowledge],
-            "ignored": [
-                {
-                    "code": entry.code,
-                    "reason": entry.reason,
-                    "package": entry.package,
-                    "until": entry.until.isoformat() if entry.until else None,
-                }
-                for entry in ignored
-            ],
-        }
+    """The order as the process's one argument."""
+    order = InspectionOrder(
+        sites=tuple(map(str, sites)),
+        targets=tuple(TargetDocument.of(target) for target in targets),
+        knowledge=tuple(map(str, knowledge)),
+        ignored=tuple(ignored),
     )
+    return json.dumps(as_json(order))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Judge and tell; 1 where something does not run on a target."""
-    order = json.loads(arguments[0])
+    order = parse(arguments[0], InspectionOrder, Path("ORDER"), writer="stackfix validate")
     with open(arguments[1], "a", encoding="utf-8") as file:
         return _judge(order, file)
 
 
-def _judge(order: Mapping[str, Any], file: IO[str]) -> int:
+def _judge(order: InspectionOrder, file: IO[str]) -> int:
     from stackfix.audit.binaries import judge_inspected, package_verdict
     from stackfix.model.finding import Severity
     from stackfix_knowledge.graph import Graph
     from stackfix_knowledge.measure.inspect import inspect_path
 
-    targets = tuple(_target(document) for document in order["targets"])
-    ignored = tuple(_ignored(document) for document in order["ignored"])
-    graph = Graph.load([Path(path) for path in order["knowledge"]])
+    targets = tuple(document.target() for document in order.targets)
+    graph = Graph.load([Path(path) for path in order.knowledge])
     processes = min(os.cpu_count() or 1, 4)
     failed = False
-    for site in order["sites"]:
+    for site in order.sites:
         inspection = inspect_path(Path(site), processes=processes)
         for one in inspection.packages:
             coverage = one.wheel.coverage
@@ -77,7 +78,7 @@ def _judge(order: Mapping[str, Any], file: IO[str]) -> int:
                 continue
             name = f"{one.package} {one.version}" if one.package else str(one.place)
             _tell(file, "started", check=name)
-            found = kept(judge_inspected([one], targets, graph), ignored)
+            found = kept(judge_inspected([one], targets, graph), order.ignored)
             bad = [finding for finding in found if finding.severity is Severity.ERROR]
             warned = [finding for finding in found if finding.severity is Severity.WARNING]
             states = ", ".join(
@@ -93,24 +94,6 @@ def _judge(order: Mapping[str, Any], file: IO[str]) -> int:
             _tell(file, "failed", check=fault.source, detail=str(fault))
     _tell(file, "end")
     return 1 if failed else 0
-
-
-def _target(document: Mapping[str, Any]) -> Target:
-    return Target(
-        gpu=document["gpu"],
-        capability=ComputeCapability.parse(document["capability"]),
-        count=document["count"],
-        driver=DriverVersion.parse(document["driver"]) if document["driver"] else None,
-        platform=document["platform"],
-        memory=document["memory"],
-        segment=document["segment"],
-        name=document["name"],
-    )
-
-
-def _ignored(document: Mapping[str, Any]) -> Ignored:
-    until = document["until"]
-    return Ignored(**{**document, "until": date.fromisoformat(until) if until else None})
 
 
 def _tell(file: IO[str], event: str, **more: str) -> None:

@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 
 from stackfix.cli.main import main
-from stackfix.host.document import to_document
+from stackfix.documents.document import dump
+from stackfix.host.document import host_document
 from stackfix.host.host import Host
 from stackfix.report.json import schema
 from tests.conftest import FIXTURES
@@ -21,7 +22,7 @@ TWO = a_host(a_card(0, RTX_5090, "12.0"), a_card(1, RTX_5090, "12.0"))
 
 
 def save(path: Path, host: Host) -> list[str]:
-    path.write_text(json.dumps(to_document(host)))
+    path.write_text(dump(host_document(host)))
     return ["--host", str(path)]
 
 

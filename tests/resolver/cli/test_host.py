@@ -12,7 +12,8 @@ import jsonschema
 import pytest
 
 from stackfix.cli.main import main
-from stackfix.host.document import to_document
+from stackfix.documents.document import dump
+from stackfix.host.document import host_document
 from stackfix.host.host import Host
 from stackfix.report.json import schema
 from tests.resolver.host.stub import A100, H100, RTX_5090, stub_env
@@ -66,7 +67,7 @@ def test_a_machine_without_a_card_is_no_error(tmp_path: Path) -> None:
 
 
 def save(path: Path, machine: Host) -> str:
-    path.write_text(json.dumps(to_document(machine)))
+    path.write_text(dump(host_document(machine)))
     return str(path)
 
 

@@ -103,11 +103,12 @@ def test_jit_is_an_error_only_where_the_driver_cannot(tmp_path: Path) -> None:
 def test_a_host_file_names_cards_too(
     environment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from stackfix.host.document import to_document
+    from stackfix.documents.document import dump
+    from stackfix.host.document import host_document
     from tests.resolver.host.test_document import HOST
 
     file = tmp_path / "host.json"
-    file.write_text(json.dumps(to_document(HOST)))
+    file.write_text(dump(host_document(HOST)))
     document = inspected(capsys, str(environment), "--host", str(file))
     assert document["targets"]
     assert document["packages"][0]["verdicts"]

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from stackfix.host.document import read_host, to_document
+from stackfix.documents.document import as_json, dump
+from stackfix.host.document import host_document, read_host
 from stackfix.host.fabric import Fabric, FabricState, NvLinks
 from stackfix.host.host import (
     UNLIMITED,
@@ -95,11 +96,11 @@ def save(path: Path, document: object) -> Path:
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    assert read_host(save(tmp_path / "host.json", to_document(HOST))) == HOST
+    assert read_host(save(tmp_path / "host.json", as_json(host_document(HOST)))) == HOST
 
 
 def test_a_file_of_an_older_release_is_read(tmp_path: Path) -> None:
-    document = json.loads(json.dumps(to_document(HOST)))
+    document = json.loads(dump(host_document(HOST)))
     kept = ("platform", "python", "kernel", "glibc", "shm", "container", "wsl")
     document["system"] = {key: document["system"][key] for key in kept}
     for card in document["cards"]:
@@ -196,7 +197,7 @@ def _index_as_bool(document: dict[str, Any]) -> None:
 def test_a_fault_is_named_with_file_and_place(
     tmp_path: Path, spoil: Callable[[dict[str, Any]], None], place: str
 ) -> None:
-    document = json.loads(json.dumps(to_document(HOST)))
+    document = json.loads(dump(host_document(HOST)))
     spoil(document)
     with pytest.raises(InputError) as fault:
         read_host(save(tmp_path / "host.json", document))

@@ -9,9 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from stackfix.host.document import to_document
+from stackfix.documents.document import dump
+from stackfix.host.document import host_document
 from stackfix.plan.plan import Plan, VariantChange
-from stackfix.report.json import dump, plan_document, schema
+from stackfix.report.json import plan_document, schema
 from tests.resolver.host.test_document import HOST
 from tests.resolver.report import examples
 
@@ -30,7 +31,7 @@ def test_a_plan_keeps_to_its_schema(plan: Plan) -> None:
 
 
 def test_a_host_keeps_to_its_schema() -> None:
-    valid("host-1", json.loads(dump(to_document(HOST))))
+    valid("host-1", json.loads(dump(host_document(HOST))))
 
 
 @pytest.mark.parametrize("key", ["status", "targets", "findings", "moves", "knowledge"])

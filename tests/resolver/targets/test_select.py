@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from stackfix.host.document import to_document
+from stackfix.documents.document import dump
+from stackfix.host.document import host_document
 from stackfix.host.host import Host
 from stackfix.targets.select import NoTarget, Origin, Selected, select_targets
 from stackfix_knowledge.gpus import GpuTable
@@ -74,14 +74,14 @@ def test_without_a_machine_to_ask_there_may_be_none() -> None:
 
 def test_a_host_file_stands_for_its_machine(tmp_path: Path) -> None:
     file = tmp_path / "host.json"
-    file.write_text(json.dumps(to_document(SAME_INDEX)))
+    file.write_text(dump(host_document(SAME_INDEX)))
     selected = select(named=["L4"], hosts=[file])
     assert names(selected) == ["L4", "RTX 5090"]
 
 
 def test_a_host_file_without_a_card_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "host.json"
-    file.write_text(json.dumps(to_document(a_host())))
+    file.write_text(dump(host_document(a_host())))
     with pytest.raises(NoTarget, match=r"host\.json: this host shows no usable card"):
         select(hosts=[file])
 
