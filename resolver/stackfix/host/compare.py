@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from stackfix.host.health import hardware_xids
 from stackfix.host.host import UNLIMITED, Host
 
-__all__ = ["Comparison", "Difference", "compare"]
+__all__ = ["HostComparison", "HostDifference", "compare"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class HostDifference:
     """One thing in which hosts differ."""
 
     what: str
@@ -24,11 +24,11 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class HostComparison:
     """Hosts beside each other."""
 
     names: tuple[str, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[HostDifference, ...]
     untold: tuple[str, ...]
     """What only some hosts tell, and those alike."""
 
@@ -38,17 +38,17 @@ class Comparison:
         return not any(difference.decides for difference in self.differences)
 
 
-def compare(hosts: Sequence[tuple[str, Host]]) -> Comparison:
+def compare(hosts: Sequence[tuple[str, Host]]) -> HostComparison:
     """The hosts by their names. A host that does not tell something differs in nothing by that."""
     differences, untold = [], []
     for what, read in {**_DECIDES, **_OTHERS}.items():
         values = tuple(read(host) for _, host in hosts)
         told = {value for value in values if value is not None}
         if len(told) > 1:
-            differences.append(Difference(what=what, decides=what in _DECIDES, values=values))
+            differences.append(HostDifference(what=what, decides=what in _DECIDES, values=values))
         elif told and None in values:
             untold.append(what)
-    return Comparison(
+    return HostComparison(
         names=tuple(name for name, _ in hosts),
         differences=tuple(differences),
         untold=tuple(untold),

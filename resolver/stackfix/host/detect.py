@@ -8,11 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from stackfix.host import nvml
-from stackfix.host.host import Card, Host, Source
-from stackfix.host.kernel import read_cards, read_driver
+from stackfix.host.devices import numa_node, read_cards, read_driver
+from stackfix.host.host import Card, CardLink, CardSource, Host
 from stackfix.host.kernel_log import read_kernel_log
-from stackfix.host.layout import numa_node
-from stackfix.host.link import Link
 from stackfix.host.system import read_system
 from stackfix.host.visible import apply_visible_devices
 
@@ -32,13 +30,13 @@ def detect(
     """This machine. Never raises for what it cannot find out: `Host.notes` tells it."""
     notes: list[str] = []
     cuda_driver: str | None = None
-    links: tuple[Link, ...] = ()
+    links: tuple[CardLink, ...] = ()
     try:
         answer = nvml.ask(env=env, timeout=timeout)
     except nvml.NvmlUnavailable as error:
         cards = read_cards(root)
         driver = read_driver(root)
-        source = Source.PROC if cards else Source.NONE
+        source = CardSource.PROC if cards else CardSource.NONE
         if cards or driver:  # a machine without a card has no use for the complaint
             notes.append(f"{error}; what follows comes from /proc and /sys")
         if cards and not driver and cards[0].pci:
@@ -46,7 +44,7 @@ def detect(
     else:
         cards, driver, cuda_driver = answer.cards, answer.driver, answer.cuda_driver
         links = answer.links
-        source = Source.NVML if cards else Source.NONE
+        source = CardSource.NVML if cards else CardSource.NONE
         notes.extend(answer.notes)
     setting = env.get("CUDA_VISIBLE_DEVICES")
     cards = tuple(

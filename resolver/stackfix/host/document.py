@@ -9,9 +9,7 @@ from typing import Literal
 from stackfix.documents.document import Document
 from stackfix.documents.reading import read
 from stackfix.host.health import Trouble, troubles
-from stackfix.host.host import Card, Host, Source, System
-from stackfix.host.kernel_log import KernelLog
-from stackfix.host.link import Link
+from stackfix.host.host import Card, CardLink, CardSource, Host, KernelLog, System
 
 __all__ = ["HostDocument", "host_document", "read_host"]
 
@@ -23,7 +21,7 @@ class HostDocument(Document, kw_only=True):
     """What `stackfix host --format json` prints and `--host FILE` reads."""
 
     schema: Literal[1]
-    source: Source
+    source: CardSource
     """Where the knowledge about the cards comes from."""
     cards: tuple[Card, ...]
     system: System
@@ -34,7 +32,7 @@ class HostDocument(Document, kw_only=True):
     """CUDA_VISIBLE_DEVICES; null: not set."""
     notes: tuple[str, ...] = ()
     """What could not be found out and why."""
-    links: tuple[Link, ...] = ()
+    links: tuple[CardLink, ...] = ()
     """One for each pair of cards, the lower index first; null in it: not known."""
     kernel_log: KernelLog | None = None
     """What the driver told the kernel's log; null: a file that an older release wrote."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stackfix.host.host import Card, Host, Iommu
-from stackfix.host.kernel_log import XidReport
-from stackfix.host.link import Access
+from stackfix.host.host import Card, Host, Iommu, PeerAccess, XidReport
 from stackfix.wording import count
 from stackfix_knowledge.severity import FactSeverity
 from stackfix_knowledge.signatures import signature_table
@@ -156,7 +154,7 @@ def _links(host: Host) -> Iterator[Trouble]:
                 text=f"{_named([card])} has {links.active} of {most} NVLinks up",
                 action="look at `nvidia-smi nvlink -s` and the kernel log",
             )
-    refused = [link for link in host.links if link.access is Access.REGISTRY]
+    refused = [link for link in host.links if link.access is PeerAccess.REGISTRY]
     if refused:
         first = refused[0]
         yield Trouble(

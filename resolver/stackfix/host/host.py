@@ -5,29 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stackfix.host.fabric import Fabric, NvLinks
-from stackfix.host.kernel_log import KernelLog
-from stackfix.host.link import Link
-from stackfix.host.memory import Repairs
-
 __all__ = [
     "UNLIMITED",
     "Card",
-    "Found",
+    "CardLink",
+    "CardSource",
+    "Fabric",
+    "FabricState",
+    "FoundBy",
     "Host",
-    "Interface",
     "Iommu",
-    "Library",
+    "KernelLog",
+    "MemoryRepairs",
     "MigInstance",
-    "Source",
+    "NetworkInterface",
+    "NvLinks",
+    "PciRoute",
+    "PeerAccess",
+    "RepairUnit",
     "System",
+    "SystemLibrary",
+    "XidReport",
 ]
 
 UNLIMITED = -1
 """A limit that is set to none; None stands for one that could not be read."""
 
 
-class Source(StrEnum):
+class CardSource(StrEnum):
     """Where the knowledge about the cards comes from."""
 
     NVML = "nvml"
@@ -42,6 +47,65 @@ class MigInstance:
     uuid: str
     memory: int | None = None
     """Bytes."""
+
+
+class RepairUnit(StrEnum):
+    """What a card takes out of use."""
+
+    ROWS = "rows"
+    """Remapped to spare ones, from Ampere on."""
+    PAGES = "pages"
+    """Retired, before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRepairs:
+    """Memory that was taken out of use for its errors."""
+
+    unit: RepairUnit
+    corrected: int
+    """For errors that could be corrected."""
+    uncorrected: int
+    """For errors that could not."""
+    pending: bool | None = None
+    """Whether some wait for a reset of the card."""
+    failed: bool | None = None
+    """Whether one could not be repaired; pages do not tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NvLinks:
+    """The NVLinks of one card."""
+
+    active: int
+    inactive: int
+    """Links that the card has and that are down; some boards leave links unused."""
+    switched: bool | None
+    """Whether they lead to switches; None: the driver does not say."""
+
+
+class FabricState(StrEnum):
+    """How far a card is in registering with the Fabric Manager: nvmlGpuFabricState_t."""
+
+    NOT_STARTED = "not started"
+    IN_PROGRESS = "in progress"
+    COMPLETED = "completed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fabric:
+    """One card's registration. A card that knows no fabric has none."""
+
+    state: FabricState
+    fault: str | None = None
+    """Why the registration failed, in NVML's words; None: it did not, or is not finished."""
+    troubles: tuple[str, ...] = ()
+    """What the driver finds wrong: "degraded bandwidth", "unhealthy route" …"""
+
+    @property
+    def ready(self) -> bool:
+        """Whether CUDA can start on the card."""
+        return self.state is FabricState.COMPLETED and self.fault is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +137,61 @@ class Card:
     """Memory errors since the driver was loaded that could not be corrected."""
     ecc_corrected: int | None = None
     """Those that could."""
-    repairs: Repairs | None = None
+    repairs: MemoryRepairs | None = None
     """Bad memory that was taken out of use; None: the card does not tell."""
     nvlinks: NvLinks | None = None
     """None: it has none, or the driver does not tell."""
     fabric: Fabric | None = None
     """None: it takes part in none, or the driver does not tell."""
+
+
+class PciRoute(StrEnum):
+    """The way over PCIe, by the names of `nvidia-smi topo -m`."""
+
+    BOARD = "BOARD"
+    """Both on one board."""
+    PIX = "PIX"
+    """One PCIe switch."""
+    PXB = "PXB"
+    """Several PCIe switches."""
+    PHB = "PHB"
+    """The CPU's PCIe host bridge."""
+    NODE = "NODE"
+    """Several host bridges of one NUMA node."""
+    SYS = "SYS"
+    """From one CPU to another."""
+
+
+class PeerAccess(StrEnum):
+    """Whether one reads the other's memory directly, else why not: nvmlGpuP2PStatus_t."""
+
+    OK = "ok"
+    CHIPSET = "chipset not supported"
+    CARD = "card not supported"
+    TOPOLOGY = "topology not supported"
+    REGISTRY = "disabled by a setting of the driver"
+    NOT_SUPPORTED = "not supported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardLink:
+    """Two cards, the lower index first. None stands for what the driver does not tell."""
+
+    one: int
+    other: int
+    route: PciRoute | None = None
+    nvlinks: int | None = None
+    """NVLinks between them, direct or through switches."""
+    access: PeerAccess | None = None
+    atomics: bool | None = None
+    """Whether atomic operations reach the other's memory."""
+
+    @property
+    def words(self) -> str:
+        """As `nvidia-smi topo -m` has it, "NV18" or "PHB"; "!" where direct access is refused."""
+        name = f"NV{self.nvlinks}" if self.nvlinks else (self.route or "?")
+        refused = self.access is not None and self.access is not PeerAccess.OK
+        return f"{name}{'!' if refused else ''}"
 
 
 class Iommu(StrEnum):
@@ -92,7 +205,7 @@ class Iommu(StrEnum):
     """Every transfer between cards goes through it: slow, and hangs on some boards."""
 
 
-class Found(StrEnum):
+class FoundBy(StrEnum):
     """How the loader comes to a library."""
 
     LD_LIBRARY_PATH = "LD_LIBRARY_PATH"
@@ -101,19 +214,19 @@ class Found(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
+class SystemLibrary:
     """A copy of a CUDA library outside every Python environment."""
 
     name: str
     """"cudnn", "nccl", "cudart" …"""
     path: str
-    found: Found
+    found: FoundBy
     version: str | None = None
     """As far as the file's name tells it, "9.5.1"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interface:
+class NetworkInterface:
     """A network interface that is up; the loopback is none."""
 
     name: str
@@ -158,15 +271,45 @@ class System:
     driver's: forward-compatibility libraries stand before it."""
     library_path: str | None = None
     """LD_LIBRARY_PATH as it was set."""
-    libraries: tuple[Library, ...] = ()
-    interfaces: tuple[Interface, ...] = ()
+    libraries: tuple[SystemLibrary, ...] = ()
+    interfaces: tuple[NetworkInterface, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XidReport:
+    """What was reported about one device, as often as it was."""
+
+    number: int
+    pci: str
+    """"0000:65:00", as the driver writes it."""
+    card: int | None = None
+    """The card at that address; None: a switch, or a card that is gone."""
+    switch: bool = False
+    """Whether it is an SXid: a switch's number, which means something else than a card's."""
+    count: int = 1
+    text: str = ""
+    """The first line's own words."""
+    ago: int | None = None
+    """Seconds between the last one and the reading of the log; None: its line has no such time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelLog:
+    """The kernel's log, as far as it is about cards."""
+
+    source: str | None
+    """Where it was read, "/dev/kmsg"; None: nowhere."""
+    unread: str | None = None
+    """Why it could not be read."""
+    reports: tuple[XidReport, ...] = ()
+    """In the order in which they first appeared, since the last start where the log shows it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
     """One machine at one moment."""
 
-    source: Source
+    source: CardSource
     cards: tuple[Card, ...]
     system: System
     driver: str | None = None
@@ -176,7 +319,7 @@ class Host:
     """CUDA_VISIBLE_DEVICES as it was set; None: not set."""
     notes: tuple[str, ...] = ()
     """What could not be found out and why, one line each."""
-    links: tuple[Link, ...] = ()
+    links: tuple[CardLink, ...] = ()
     """One for each pair of cards; empty where the driver told of none."""
     kernel_log: KernelLog | None = None
     """None: a file that an older release wrote."""

@@ -11,10 +11,12 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-__all__ = ["KernelLog", "XidReport", "read_kernel_log"]
+from stackfix.host.host import KernelLog, XidReport
+
+__all__ = ["read_kernel_log"]
 
 _FILES = ("var/log/kern.log", "var/log/messages", "var/log/syslog", "var/log/dmesg")
 _MOST_BYTES = 32 << 20
@@ -31,36 +33,6 @@ _REPORT = re.compile(
 )
 _BOOT = re.compile(r"\bLinux version \d")
 _SECONDS = re.compile(r"\[\s*(\d{1,12}\.\d{1,9})\] ")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class XidReport:
-    """What was reported about one device, as often as it was."""
-
-    number: int
-    pci: str
-    """"0000:65:00", as the driver writes it."""
-    card: int | None = None
-    """The card at that address; None: a switch, or a card that is gone."""
-    switch: bool = False
-    """Whether it is an SXid: a switch's number, which means something else than a card's."""
-    count: int = 1
-    text: str = ""
-    """The first line's own words."""
-    ago: int | None = None
-    """Seconds between the last one and the reading of the log; None: its line has no such time."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelLog:
-    """The kernel's log, as far as it is about cards."""
-
-    source: str | None
-    """Where it was read, "/dev/kmsg"; None: nowhere."""
-    unread: str | None = None
-    """Why it could not be read."""
-    reports: tuple[XidReport, ...] = ()
-    """In the order in which they first appeared, since the last start where the log shows it."""
 
 
 def read_kernel_log(root: Path = Path("/"), cards: Mapping[int, str] | None = None) -> KernelLog:

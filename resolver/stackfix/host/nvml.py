@@ -14,10 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackfix.errors import StackfixError
-from stackfix.host.fabric import Fabric, FabricState, NvLinks
-from stackfix.host.host import Card, MigInstance
-from stackfix.host.link import Access, Link, Route
-from stackfix.host.memory import Repairs, Unit
+from stackfix.host.host import (
+    Card,
+    CardLink,
+    Fabric,
+    FabricState,
+    MemoryRepairs,
+    MigInstance,
+    NvLinks,
+    PciRoute,
+    PeerAccess,
+    RepairUnit,
+)
 
 __all__ = ["TIMEOUT", "NvmlAnswer", "NvmlUnavailable", "ask"]
 
@@ -36,7 +44,7 @@ class NvmlAnswer:
     cards: tuple[Card, ...]
     driver: str | None
     cuda_driver: str | None
-    links: tuple[Link, ...]
+    links: tuple[CardLink, ...]
     notes: tuple[str, ...]
 
 
@@ -93,7 +101,9 @@ def _card(data: Mapping[str, Any]) -> Card:
     made["mig"] = tuple(MigInstance(**instance) for instance in data["mig"])
     made["peers"] = None if data["peers"] is None else tuple(data["peers"])
     if data["repairs"] is not None:
-        made["repairs"] = Repairs(**{**data["repairs"], "unit": Unit(data["repairs"]["unit"])})
+        made["repairs"] = MemoryRepairs(
+            **{**data["repairs"], "unit": RepairUnit(data["repairs"]["unit"])}
+        )
     if data["nvlinks"] is not None:
         made["nvlinks"] = NvLinks(**data["nvlinks"])
     if data["fabric"] is not None:
@@ -106,12 +116,12 @@ def _card(data: Mapping[str, Any]) -> Card:
     return Card(**made)
 
 
-def _link(data: Mapping[str, Any]) -> Link:
-    return Link(
+def _link(data: Mapping[str, Any]) -> CardLink:
+    return CardLink(
         one=data["one"],
         other=data["other"],
-        route=Route(data["route"]) if data["route"] else None,
+        route=PciRoute(data["route"]) if data["route"] else None,
         nvlinks=data["nvlinks"],
-        access=Access(data["access"]) if data["access"] else None,
+        access=PeerAccess(data["access"]) if data["access"] else None,
         atomics=data["atomics"],
     )

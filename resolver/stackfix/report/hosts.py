@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from stackfix.host.compare import Comparison, Difference
+    from stackfix.host.compare import HostComparison, HostDifference
 
 __all__ = ["SCHEMA", "hosts_document", "show_hosts"]
 
@@ -21,7 +21,7 @@ SCHEMA = 1
 """Version of the JSON form. Rises only when a key changes its meaning or goes away."""
 
 
-def hosts_document(comparison: Comparison) -> dict[str, Any]:
+def hosts_document(comparison: HostComparison) -> dict[str, Any]:
     """The comparison as one JSON object; `values` stand in the order of `hosts`."""
     return {
         "schema": SCHEMA,
@@ -35,12 +35,12 @@ def hosts_document(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def show_hosts(console: Console, comparison: Comparison) -> None:
+def show_hosts(console: Console, comparison: HostComparison) -> None:
     """Print what differs, with the hosts by value."""
     show(console, _parts(comparison))
 
 
-def _parts(comparison: Comparison) -> Iterator[Text]:
+def _parts(comparison: HostComparison) -> Iterator[Text]:
     number = len(comparison.names)
     if comparison.same:
         yield assemble((f"{number} hosts", "bold"), ": same cards, driver and platform")
@@ -55,7 +55,7 @@ def _parts(comparison: Comparison) -> Iterator[Text]:
         yield plain(f"not told by all: {', '.join(comparison.untold)}", style="dim")
 
 
-def _by_value(difference: Difference, names: tuple[str, ...]) -> dict[str | None, list[str]]:
+def _by_value(difference: HostDifference, names: tuple[str, ...]) -> dict[str | None, list[str]]:
     found: dict[str | None, list[str]] = {}
     for value, name in zip(difference.values, names, strict=True):
         found.setdefault(value, []).append(name)

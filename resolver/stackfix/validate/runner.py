@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stackfix.host.files import read
-from stackfix.host.limits import read_memory_left
+from stackfix.host.system import read_memory_left
 from stackfix.validate.cause import cause_of
 from stackfix.validate.events import told_by
 from stackfix.validate.process import run_limited

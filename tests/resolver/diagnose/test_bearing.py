@@ -9,9 +9,7 @@ import pytest
 
 from stackfix.diagnose.diagnosis import StackMatch
 from stackfix.diagnose.host_context import bearing
-from stackfix.host.fabric import Fabric, FabricState
-from stackfix.host.host import Host
-from stackfix.host.kernel_log import KernelLog, XidReport
+from stackfix.host.host import Fabric, FabricState, Host, KernelLog, XidReport
 from stackfix.report.diagnosis_json import diagnosis_document
 from tests.resolver.diagnose.logs import diagnose_text
 from tests.resolver.targets.test_hosts import RTX_5090, a_card, a_host

@@ -10,9 +10,7 @@ from packaging.version import Version
 from stackfix.env.advise import advise
 from stackfix.env.observe import OBSERVERS
 from stackfix.env.variable import Advice, Variable
-from stackfix.host.fabric import Fabric, FabricState, NvLinks
-from stackfix.host.host import Host, Interface, Iommu
-from stackfix.host.link import Link
+from stackfix.host.host import CardLink, Fabric, FabricState, Host, Iommu, NetworkInterface, NvLinks
 from stackfix.model.stack import Piece, Stack
 from stackfix.targets.hosts import targets_of_host
 from tests.resolver.making import graph
@@ -42,7 +40,7 @@ def machine(
     driver: str = "570.133.07",
     name: str = RTX_5090,
     capability: str = "12.0",
-    interfaces: tuple[Interface, ...] = (Interface(name="eth0", default=True),),
+    interfaces: tuple[NetworkInterface, ...] = (NetworkInterface(name="eth0", default=True),),
 ) -> Host:
     everyone = set(range(count))
     cards = (
@@ -151,7 +149,7 @@ def h100s(
     return replace(
         host,
         cards=tuple(replace(card, nvlinks=links) for card in host.cards),
-        links=(Link(one=0, other=1, nvlinks=nvlinks),),
+        links=(CardLink(one=0, other=1, nvlinks=nvlinks),),
         system=replace(host.system, nvswitches=nvswitches),
     )
 
@@ -215,7 +213,7 @@ def test_peer_to_peer_through_a_translating_iommu_may_be_left_out(
     host = machine()
     host = replace(
         host,
-        links=(Link(one=0, other=1, nvlinks=nvlinks),),
+        links=(CardLink(one=0, other=1, nvlinks=nvlinks),),
         system=replace(host.system, iommu=iommu),
     )
     variable = named(advice(a_stack(nvidia_nccl_cu12="2.27.3"), host), "NCCL_P2P_DISABLE")
@@ -236,9 +234,9 @@ def test_a_workaround_without_a_fixed_value_is_a_note() -> None:
     assert advice(a_stack(triton="3.5.0"), machine(1)).notes == ()
 
 
-ETH0, ETH1 = Interface(name="eth0"), Interface(name="eth1")
-ROUTED = Interface(name="eth1", default=True)
-DOCKER, IB = Interface(name="docker0"), Interface(name="ib0")
+ETH0, ETH1 = NetworkInterface(name="eth0"), NetworkInterface(name="eth1")
+ROUTED = NetworkInterface(name="eth1", default=True)
+DOCKER, IB = NetworkInterface(name="docker0"), NetworkInterface(name="ib0")
 
 
 @pytest.mark.parametrize(
@@ -246,7 +244,7 @@ DOCKER, IB = Interface(name="docker0"), Interface(name="ib0")
     [((ETH0, ROUTED), "=eth1"), ((ETH0, ETH1), None), ((ETH0, ROUTED, DOCKER), "=eth1")],
 )
 def test_several_interfaces_make_the_network_a_guess(
-    interfaces: tuple[Interface, ...], value: str | None
+    interfaces: tuple[NetworkInterface, ...], value: str | None
 ) -> None:
     host = machine(interfaces=interfaces)
     variable = named(advice(a_stack(nvidia_nccl_cu12="2.27.3"), host), "NCCL_SOCKET_IFNAME")
@@ -256,7 +254,7 @@ def test_several_interfaces_make_the_network_a_guess(
 
 
 @pytest.mark.parametrize("interfaces", [(), (ETH0,), (ROUTED, DOCKER), (ETH0, ROUTED, IB)])
-def test_one_candidate_is_no_guess(interfaces: tuple[Interface, ...]) -> None:
+def test_one_candidate_is_no_guess(interfaces: tuple[NetworkInterface, ...]) -> None:
     host = machine(interfaces=interfaces)
     found = advice(a_stack(nvidia_nccl_cu12="2.27.3"), host)
     assert named(found, "NCCL_SOCKET_IFNAME") is None

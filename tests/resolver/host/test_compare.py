@@ -6,20 +6,26 @@ from dataclasses import replace
 
 import pytest
 
-from stackfix.host.compare import Comparison, compare
-from stackfix.host.fabric import Fabric, FabricState
-from stackfix.host.host import UNLIMITED, Host
-from stackfix.host.kernel_log import KernelLog, XidReport
-from stackfix.host.link import Link, Route
+from stackfix.host.compare import HostComparison, compare
+from stackfix.host.host import (
+    UNLIMITED,
+    CardLink,
+    Fabric,
+    FabricState,
+    Host,
+    KernelLog,
+    PciRoute,
+    XidReport,
+)
 from tests.resolver.host.test_document import HOST
 
 
-def beside(*others: Host) -> Comparison:
+def beside(*others: Host) -> HostComparison:
     hosts = enumerate((HOST, *others))
     return compare([(f"{'abc'[number]}.json", host) for number, host in hosts])
 
 
-def differing(comparison: Comparison) -> list[str]:
+def differing(comparison: HostComparison) -> list[str]:
     return [difference.what for difference in comparison.differences]
 
 
@@ -64,7 +70,7 @@ def test_memory_links_and_xids_are_told_and_do_not_decide() -> None:
         replace(
             HOST,
             cards=(sound, HOST.cards[1]),
-            links=(Link(one=0, other=1, route=Route.SYS),),
+            links=(CardLink(one=0, other=1, route=PciRoute.SYS),),
             kernel_log=KernelLog(source="/dev/kmsg", reports=(report,)),
         )
     )

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from stackfix.host.detect import detect
-from stackfix.host.host import Source
+from stackfix.host.host import CardSource
 from tests.resolver.host.stub import RTX_5090, V100, stub_env
-from tests.resolver.host.test_kernel import pci_device, write
+from tests.resolver.host.test_devices import pci_device, write
 
 
 def test_nvml_is_believed_first(nvml_stub: Path, tmp_path: Path) -> None:
     write(tmp_path / "proc/driver/nvidia/version", "NVRM version: X Kernel Module  1.2.3  x")
     host = detect(env=stub_env(nvml_stub, RTX_5090(1), RTX_5090(2)), root=tmp_path)
-    assert (host.source, host.driver, host.cuda_driver) == (Source.NVML, "570.133.07", "12.8")
+    assert (host.source, host.driver, host.cuda_driver) == (CardSource.NVML, "570.133.07", "12.8")
     assert len(host.visible) == 2
     assert host.notes == ()
 
@@ -36,7 +36,7 @@ def test_without_nvml_the_kernel_and_the_table_of_names_answer(tmp_path: Path) -
     )
     names = {"NVIDIA GeForce RTX 4090": "8.9"}
     host = detect(env=stub_env(tmp_path), root=tmp_path, capability_of=names.get)
-    assert (host.source, host.driver) == (Source.PROC, "550.54.15")
+    assert (host.source, host.driver) == (CardSource.PROC, "550.54.15")
     assert host.cards[0].capability == "8.9"
     assert "Shared Library Not Found" in host.notes[0]
 
@@ -51,7 +51,7 @@ def test_a_card_that_no_table_knows_is_noted(tmp_path: Path) -> None:
 
 def test_a_machine_without_a_card_has_nothing_to_complain_about(tmp_path: Path) -> None:
     host = detect(env=stub_env(tmp_path, CUDA_VISIBLE_DEVICES="0"), root=tmp_path)
-    assert (host.source, host.cards, host.driver, host.notes) == (Source.NONE, (), None, ())
+    assert (host.source, host.cards, host.driver, host.notes) == (CardSource.NONE, (), None, ())
 
 
 def test_a_hang_is_bounded_and_told(nvml_stub: Path, tmp_path: Path) -> None:

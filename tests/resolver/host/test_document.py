@@ -11,26 +11,32 @@ import pytest
 
 from stackfix.documents.document import as_json, dump
 from stackfix.host.document import host_document, read_host
-from stackfix.host.fabric import Fabric, FabricState, NvLinks
 from stackfix.host.host import (
     UNLIMITED,
     Card,
-    Found,
+    CardLink,
+    CardSource,
+    Fabric,
+    FabricState,
+    FoundBy,
     Host,
-    Interface,
     Iommu,
-    Library,
+    KernelLog,
+    MemoryRepairs,
     MigInstance,
-    Source,
+    NetworkInterface,
+    NvLinks,
+    PciRoute,
+    PeerAccess,
+    RepairUnit,
     System,
+    SystemLibrary,
+    XidReport,
 )
-from stackfix.host.kernel_log import KernelLog, XidReport
-from stackfix.host.link import Access, Link, Route
-from stackfix.host.memory import Repairs, Unit
 from stackfix_lockfiles.errors import InputError
 
 HOST = Host(
-    source=Source.NVML,
+    source=CardSource.NVML,
     cards=(
         Card(
             index=0,
@@ -42,7 +48,9 @@ HOST = Host(
             ecc=True,
             ecc_errors=2,
             ecc_corrected=7,
-            repairs=Repairs(unit=Unit.ROWS, corrected=1, uncorrected=0, pending=True, failed=False),
+            repairs=MemoryRepairs(
+                unit=RepairUnit.ROWS, corrected=1, uncorrected=0, pending=True, failed=False
+            ),
             nvlinks=NvLinks(active=18, inactive=0, switched=True),
             fabric=Fabric(state=FabricState.COMPLETED, troubles=("unhealthy route",)),
         ),
@@ -70,19 +78,23 @@ HOST = Host(
         fabric_manager_version="570.133.07",
         library_path="/opt/lib",
         libraries=(
-            Library(
+            SystemLibrary(
                 name="cudnn",
                 path="/opt/lib/libcudnn.so.9",
-                found=Found.LD_LIBRARY_PATH,
+                found=FoundBy.LD_LIBRARY_PATH,
                 version="9.5.1",
             ),
         ),
-        interfaces=(Interface(name="eth0", default=True), Interface(name="eth1")),
+        interfaces=(NetworkInterface(name="eth0", default=True), NetworkInterface(name="eth1")),
     ),
     driver="570.133.07",
     cuda_driver="12.8",
     notes=("a note",),
-    links=(Link(one=0, other=1, route=Route.SYS, nvlinks=18, access=Access.OK, atomics=True),),
+    links=(
+        CardLink(
+            one=0, other=1, route=PciRoute.SYS, nvlinks=18, access=PeerAccess.OK, atomics=True
+        ),
+    ),
     kernel_log=KernelLog(
         source="/dev/kmsg",
         reports=(XidReport(number=31, pci="0000:01:00", card=0, count=2, text="x", ago=60),),

@@ -6,12 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from stackfix.host.fabric import Fabric, FabricState, NvLinks
 from stackfix.host.health import fabric_trouble, remarks, troubles
-from stackfix.host.host import Card, Host, Iommu, Source, System
-from stackfix.host.kernel_log import KernelLog, XidReport
-from stackfix.host.link import Access, Link
-from stackfix.host.memory import Repairs, Unit
+from stackfix.host.host import (
+    Card,
+    CardLink,
+    CardSource,
+    Fabric,
+    FabricState,
+    Host,
+    Iommu,
+    KernelLog,
+    MemoryRepairs,
+    NvLinks,
+    PeerAccess,
+    RepairUnit,
+    System,
+    XidReport,
+)
 from stackfix_knowledge.severity import FactSeverity
 
 H100 = "NVIDIA H100 80GB HBM3"
@@ -27,7 +38,7 @@ def machine(*cards: Card, **system: object) -> Host:
         System(platform="linux_x86_64", python="3.11.7"),
         **system,  # type: ignore[arg-type]
     )
-    return Host(source=Source.NVML, cards=cards or (card(), card(1)), system=around)
+    return Host(source=CardSource.NVML, cards=cards or (card(), card(1)), system=around)
 
 
 def told(host: Host) -> list[str]:
@@ -119,16 +130,24 @@ def test_what_the_driver_finds_wrong_with_a_fabric_is_told() -> None:
         ({"ecc_errors": 3}, "error", "could not correct 3 memory errors"),
         ({"ecc_errors": 0, "ecc_corrected": 900}, None, ""),
         (
-            {"repairs": Repairs(unit=Unit.ROWS, corrected=0, uncorrected=1, pending=True)},
+            {
+                "repairs": MemoryRepairs(
+                    unit=RepairUnit.ROWS, corrected=0, uncorrected=1, pending=True
+                )
+            },
             "warning",
             "is in use until the next reset",
         ),
         (
-            {"repairs": Repairs(unit=Unit.ROWS, corrected=0, uncorrected=9, failed=True)},
+            {
+                "repairs": MemoryRepairs(
+                    unit=RepairUnit.ROWS, corrected=0, uncorrected=9, failed=True
+                )
+            },
             "error",
             "bad memory that could not be remapped",
         ),
-        ({"repairs": Repairs(unit=Unit.PAGES, corrected=2, uncorrected=1)}, None, ""),
+        ({"repairs": MemoryRepairs(unit=RepairUnit.PAGES, corrected=2, uncorrected=1)}, None, ""),
     ],
 )
 def test_memory(more: dict[str, object], severity: str | None, words: str) -> None:
@@ -141,7 +160,7 @@ def test_memory(more: dict[str, object], severity: str | None, words: str) -> No
 
 
 def test_cards_that_wait_for_the_same_are_named_together() -> None:
-    pending = Repairs(unit=Unit.ROWS, corrected=1, uncorrected=0, pending=True)
+    pending = MemoryRepairs(unit=RepairUnit.ROWS, corrected=1, uncorrected=0, pending=True)
     host = machine(card(repairs=pending), card(1), card(2, repairs=pending))
     assert told(host) == ["warning: bad memory of cards 0, 2 is in use until the next reset"]
 
@@ -158,7 +177,7 @@ def test_links_that_no_card_uses_are_the_boards_own() -> None:
 
 
 def test_access_that_a_setting_forbids_is_named_once() -> None:
-    links = tuple(Link(one=0, other=n, access=Access.REGISTRY) for n in (1, 2))
+    links = tuple(CardLink(one=0, other=n, access=PeerAccess.REGISTRY) for n in (1, 2))
     (found,) = troubles(replace(machine(), links=links))
     assert "cards 0 and 1" in found.text
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.host.kernel_log import KernelLog, XidReport, read_kernel_log
-from tests.resolver.host.test_kernel import write
+from stackfix.host.host import KernelLog, XidReport
+from stackfix.host.kernel_log import read_kernel_log
+from tests.resolver.host.test_devices import write
 
 FALLEN = (
     "NVRM: Xid (PCI:0000:65:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.host.fabric import Fabric, FabricState, NvLinks
-from stackfix.host.link import Access, Link, Route
+from stackfix.host.host import CardLink, Fabric, FabricState, NvLinks, PciRoute, PeerAccess
 from stackfix.host.nvml import NvmlAnswer, ask
 from tests.resolver.host.stub import H100, RTX_5090, build_stub, stub_env
 
@@ -21,7 +20,9 @@ def answer(stub: Path, *cards: str, **settings: str) -> NvmlAnswer:
 def test_a_pair_without_nvlink_goes_over_pcie(nvml_stub: Path) -> None:
     found = answer(nvml_stub, RTX_5090(1), RTX_5090(2), STUB_ROUTES="0-1=30", STUB_NO_P2P="0-1")
     assert found.links == (
-        Link(one=0, other=1, route=Route.PHB, nvlinks=0, access=Access.CARD, atomics=False),
+        CardLink(
+            one=0, other=1, route=PciRoute.PHB, nvlinks=0, access=PeerAccess.CARD, atomics=False
+        ),
     )
     assert found.cards[0].nvlinks is None
 
@@ -29,16 +30,16 @@ def test_a_pair_without_nvlink_goes_over_pcie(nvml_stub: Path) -> None:
 @pytest.mark.parametrize(
     ("level", "route"),
     [
-        ("0", Route.BOARD),
-        ("10", Route.PIX),
-        ("20", Route.PXB),
-        ("40", Route.NODE),
-        ("50", Route.SYS),
+        ("0", PciRoute.BOARD),
+        ("10", PciRoute.PIX),
+        ("20", PciRoute.PXB),
+        ("40", PciRoute.NODE),
+        ("50", PciRoute.SYS),
         ("60", None),  # a level that only a later driver knows
     ],
 )
 def test_every_level_of_the_topology_has_its_name(
-    nvml_stub: Path, level: str, route: Route | None
+    nvml_stub: Path, level: str, route: PciRoute | None
 ) -> None:
     assert answer(nvml_stub, STUB_ROUTES=f"0-1={level}").links[0].route is route
 
@@ -46,17 +47,17 @@ def test_every_level_of_the_topology_has_its_name(
 @pytest.mark.parametrize(
     ("status", "access"),
     [
-        ("0", Access.OK),
-        ("1", Access.CHIPSET),
-        ("3", Access.TOPOLOGY),
-        ("4", Access.REGISTRY),
-        ("5", Access.NOT_SUPPORTED),
+        ("0", PeerAccess.OK),
+        ("1", PeerAccess.CHIPSET),
+        ("3", PeerAccess.TOPOLOGY),
+        ("4", PeerAccess.REGISTRY),
+        ("5", PeerAccess.NOT_SUPPORTED),
         ("6", None),
         ("77", None),
     ],
 )
 def test_why_two_cards_do_not_reach_each_other(
-    nvml_stub: Path, status: str, access: Access | None
+    nvml_stub: Path, status: str, access: PeerAccess | None
 ) -> None:
     (link,) = answer(nvml_stub, STUB_NO_P2P="0-1", STUB_P2P=status).links
     assert link.access is access
@@ -139,7 +140,7 @@ FULL = {
 
 def test_a_driver_that_lacks_all_of_it_tells_of_its_cards(tmp_path: Path) -> None:
     found = answer(build_stub(tmp_path, without=NEW), **FULL)
-    assert found.links == (Link(one=0, other=1),)
+    assert found.links == (CardLink(one=0, other=1),)
     assert (found.cards[0].peers, found.cards[0].nvlinks, found.cards[0].fabric) == (None,) * 3
 
 

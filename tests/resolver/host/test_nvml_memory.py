@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stackfix.host.host import Card
-from stackfix.host.memory import Repairs, Unit
+from stackfix.host.host import Card, MemoryRepairs, RepairUnit
 from stackfix.host.nvml import ask
 from tests.resolver.host.stub import A100, RTX_5090, V100, build_stub, stub_env
 
@@ -33,14 +32,14 @@ def test_a_count_that_fails_is_not_known(nvml_stub: Path) -> None:
 
 
 def test_remapped_rows(nvml_stub: Path) -> None:
-    assert card(nvml_stub, A100(1), STUB_ROWS="1 2 1 0").repairs == Repairs(
-        unit=Unit.ROWS, corrected=1, uncorrected=2, pending=True, failed=False
+    assert card(nvml_stub, A100(1), STUB_ROWS="1 2 1 0").repairs == MemoryRepairs(
+        unit=RepairUnit.ROWS, corrected=1, uncorrected=2, pending=True, failed=False
     )
 
 
 def test_retired_pages_of_a_card_that_remaps_no_rows(nvml_stub: Path) -> None:
-    assert card(nvml_stub, V100(1), STUB_PAGES="3 1 1").repairs == Repairs(
-        unit=Unit.PAGES, corrected=3, uncorrected=1, pending=True
+    assert card(nvml_stub, V100(1), STUB_PAGES="3 1 1").repairs == MemoryRepairs(
+        unit=RepairUnit.PAGES, corrected=3, uncorrected=1, pending=True
     )
 
 
@@ -48,7 +47,7 @@ def test_functions_that_an_old_driver_lacks_leave_repairs_unknown(tmp_path: Path
     stub = build_stub(
         tmp_path, without=["nvmlDeviceGetRemappedRows", "nvmlDeviceGetRetiredPagesPendingStatus"]
     )
-    assert card(stub, V100(1), STUB_PAGES="3 1 1", STUB_ROWS="1 1 1 1").repairs == Repairs(
-        unit=Unit.PAGES, corrected=3, uncorrected=1
+    assert card(stub, V100(1), STUB_PAGES="3 1 1", STUB_ROWS="1 1 1 1").repairs == MemoryRepairs(
+        unit=RepairUnit.PAGES, corrected=3, uncorrected=1
     )
     assert card(stub, V100(1)).repairs is None

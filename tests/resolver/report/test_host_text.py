@@ -7,9 +7,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from stackfix.host.host import Host
-from stackfix.host.kernel_log import KernelLog
-from stackfix.host.link import Access, Link, Route
+from stackfix.host.host import CardLink, Host, KernelLog, PciRoute, PeerAccess
 from stackfix.report.host_text import show_host
 from tests.resolver.host.test_document import HOST
 
@@ -49,9 +47,9 @@ def test_links_that_are_all_alike_take_one_line() -> None:
 def test_links_that_differ_are_a_table_as_nvidia_smi_draws_it() -> None:
     cards = tuple(replace(HOST.cards[0], index=index) for index in range(3))
     links = (
-        Link(one=0, other=1, route=Route.PIX, nvlinks=4, access=Access.OK),
-        Link(one=0, other=2, route=Route.SYS, nvlinks=0, access=Access.CHIPSET),
-        Link(one=1, other=2),
+        CardLink(one=0, other=1, route=PciRoute.PIX, nvlinks=4, access=PeerAccess.OK),
+        CardLink(one=0, other=2, route=PciRoute.SYS, nvlinks=0, access=PeerAccess.CHIPSET),
+        CardLink(one=1, other=2),
     )
     text = shown(replace(HOST, cards=cards, links=links))
     assert "0 1 2 0 - NV4 SYS! 1 NV4 - ? 2 SYS! ? - (!: without direct access)" in text
@@ -59,7 +57,7 @@ def test_links_that_differ_are_a_table_as_nvidia_smi_draws_it() -> None:
 
 
 def test_links_of_which_nothing_is_known_are_not_shown() -> None:
-    assert "between" not in shown(replace(HOST, links=(Link(one=0, other=1),)))
+    assert "between" not in shown(replace(HOST, links=(CardLink(one=0, other=1),)))
 
 
 def test_a_kernel_log_that_could_not_be_read_says_why() -> None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stackfix.host.host import Card, Host, MigInstance, Source, System
+from stackfix.host.host import (
+    Card,
+    CardSource,
+    Host,
+    MigInstance,
+    System,
+)
 from stackfix.targets.hosts import merge, targets_of_host
 from stackfix.targets.parse import parse_target
 from stackfix_knowledge.gpus import GpuTable
@@ -18,7 +24,7 @@ def a_card(index: int, name: str, capability: str | None, gib: int = 32) -> Card
 
 def a_host(*cards: Card, platform: str = "linux_x86_64", driver: str | None = "570.133.07") -> Host:
     system = System(platform=platform, python="3.11.7")
-    return Host(source=Source.NVML, cards=cards, system=system, driver=driver)
+    return Host(source=CardSource.NVML, cards=cards, system=system, driver=driver)
 
 
 RTX_5090 = "NVIDIA GeForce RTX 5090"
