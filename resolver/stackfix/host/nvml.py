@@ -11,21 +11,11 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+import msgspec
 
 from stackfix.errors import StackfixError
-from stackfix.host.host import (
-    Card,
-    CardLink,
-    Fabric,
-    FabricState,
-    MemoryRepairs,
-    MigInstance,
-    NvLinks,
-    PciRoute,
-    PeerAccess,
-    RepairUnit,
-)
+from stackfix.host.host import Card, CardLink
 
 __all__ = ["TIMEOUT", "NvmlAnswer", "NvmlUnavailable", "ask"]
 
@@ -39,7 +29,7 @@ class NvmlUnavailable(StackfixError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NvmlAnswer:
-    """What NVML said."""
+    """What NVML said; the child prints it as JSON with these keys."""
 
     cards: tuple[Card, ...]
     driver: str | None
@@ -74,13 +64,10 @@ def ask(*, env: Mapping[str, str], timeout: float = TIMEOUT) -> NvmlAnswer:
         raise NvmlUnavailable(f"NVML could not be asked: {last[0]}") from None
     if "error" in answer:
         raise NvmlUnavailable(answer["error"])
-    return NvmlAnswer(
-        cards=tuple(_card(card) for card in answer["cards"]),
-        driver=answer["driver"],
-        cuda_driver=answer["cuda_driver"],
-        links=tuple(_link(link) for link in answer["links"]),
-        notes=tuple(answer["notes"]),
-    )
+    try:
+        return msgspec.convert(answer, NvmlAnswer)
+    except msgspec.ValidationError as error:
+        raise NvmlUnavailable(f"NVML tells what no card has: {error}") from None
 
 
 def _abandon(child: subprocess.Popen[str]) -> None:
@@ -93,35 +80,3 @@ def _abandon(child: subprocess.Popen[str]) -> None:
             pipe.close()
     if child.returncode is None:
         child.returncode = -9  # or Popen's destructor would warn about a process still running
-
-
-def _card(data: Mapping[str, Any]) -> Card:
-    """A card from the child's words, which are the fields' own."""
-    made = dict(data)
-    made["mig"] = tuple(MigInstance(**instance) for instance in data["mig"])
-    made["peers"] = None if data["peers"] is None else tuple(data["peers"])
-    if data["repairs"] is not None:
-        made["repairs"] = MemoryRepairs(
-            **{**data["repairs"], "unit": RepairUnit(data["repairs"]["unit"])}
-        )
-    if data["nvlinks"] is not None:
-        made["nvlinks"] = NvLinks(**data["nvlinks"])
-    if data["fabric"] is not None:
-        fabric = data["fabric"]
-        made["fabric"] = Fabric(
-            state=FabricState(fabric["state"]),
-            fault=fabric["fault"],
-            troubles=tuple(fabric["troubles"]),
-        )
-    return Card(**made)
-
-
-def _link(data: Mapping[str, Any]) -> CardLink:
-    return CardLink(
-        one=data["one"],
-        other=data["other"],
-        route=PciRoute(data["route"]) if data["route"] else None,
-        nvlinks=data["nvlinks"],
-        access=PeerAccess(data["access"]) if data["access"] else None,
-        atomics=data["atomics"],
-    )
