@@ -1,11 +1,12 @@
-"""Where a fact comes from."""
+"""What stands behind a fact: where it comes from, and how bad it is where it applies."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Generic, TypeVar
 
-__all__ = ["Evidence", "EvidenceKind"]
+__all__ = ["Evidence", "EvidenceKind", "Fact", "FactSeverity"]
 
 
 class EvidenceKind(StrEnum):
@@ -59,3 +60,37 @@ _OPENING = {
     EvidenceKind.DOCUMENTED: "documented by",
     EvidenceKind.REPORTED: "reported in",
 }
+
+
+Value = TypeVar("Value", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact(Generic[Value]):
+    """One fact as a query returns it: what is known, and from where.
+
+    A query that knows nothing returns None instead of a Fact.
+    """
+
+    value: Value
+    """The fact itself."""
+
+    evidence: tuple[Evidence, ...]
+    """Where it comes from; never empty."""
+
+    note: str | None = None
+    """What a reader should know before relying on it ("derived from the toolkit's driver")."""
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class FactSeverity(StrEnum):
+    """What a fact may make of a stack, worst first."""
+
+    ERROR = "error"
+    """A normal run crashes, hangs or computes wrong results, and all conditions can be checked."""
+    WARNING = "warning"
+    """It may, under conditions that cannot be seen from outside."""
+    INFO = "info"
+    """Worth knowing; rare, or a change of behaviour."""

@@ -10,27 +10,31 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from stackfix_knowledge.advisories import Advisory, AdvisoryTable
-from stackfix_knowledge.alternatives import Alternatives, AlternativesTable
-from stackfix_knowledge.couplings import (
+from stackfix_knowledge.cards.cuda import CudaTable
+from stackfix_knowledge.cards.gpus import GpuTable
+from stackfix_knowledge.overlay import Overlay
+from stackfix_knowledge.reader import facts_folder
+from stackfix_knowledge.stack.advisories import Advisory, AdvisoryTable
+from stackfix_knowledge.stack.couplings import (
     Collision,
     Coupling,
     CouplingTable,
     CudaCheck,
     RuntimeCheck,
 )
-from stackfix_knowledge.cuda import CudaTable
-from stackfix_knowledge.gpus import GpuTable
-from stackfix_knowledge.indexes import IndexTable
-from stackfix_knowledge.loading import Library, LoadingTable
-from stackfix_knowledge.overlay import Overlay
-from stackfix_knowledge.packages import PackageTable
-from stackfix_knowledge.pins import PinTable
-from stackfix_knowledge.reader import facts_folder
-from stackfix_knowledge.release import Release
-from stackfix_knowledge.store import WheelStore
-from stackfix_knowledge.variants import VariantTable
-from stackfix_knowledge.vendor import VendorMatrix, VendorTable
+from stackfix_knowledge.stack.loading import (
+    Alternatives,
+    AlternativesTable,
+    LoadingTable,
+    SharedLibrary,
+)
+from stackfix_knowledge.stack.packages import PackageTable
+from stackfix_knowledge.stack.variants import VariantTable
+from stackfix_knowledge.stack.vendor import VendorMatrix, VendorTable
+from stackfix_knowledge.wheels.index_pins import PinTable
+from stackfix_knowledge.wheels.indexes import IndexTable
+from stackfix_knowledge.wheels.release import Release
+from stackfix_knowledge.wheels.store import WheelStore
 
 __all__ = ["Graph"]
 
@@ -46,7 +50,7 @@ class Graph:
         self._overlays = tuple(overlays)
         self._releases: dict[str, tuple[Release, ...]] = {}
         self._collisions: dict[str, tuple[Collision, ...]] = {}
-        self._wheels = WheelStore(self._overlays)
+        self._wheels = WheelStore([overlay.wheels for overlay in self._overlays])
 
     @classmethod
     def load(cls, overlays: Sequence[Path] = ()) -> Graph:
@@ -86,7 +90,7 @@ class Graph:
         """Which packages are part of the stack. Packages of overlays count as such."""
         table = PackageTable.load()
         return table.with_own(
-            name for overlay in self._overlays for name in overlay.packages if name not in table
+            name for overlay in self._overlays for name in overlay.wheels if name not in table
         )
 
     @cached_property
@@ -108,7 +112,7 @@ class Graph:
         """Shared libraries of CUDA: who installs them, and how packages load them."""
         return LoadingTable.load()
 
-    def cuda_majors(self, library: Library) -> frozenset[int]:
+    def cuda_majors(self, library: SharedLibrary) -> frozenset[int]:
         """The CUDA majors whose wheels install a library of that name."""
         packages = (self.packages.get(installer.package) for installer in library.installers)
         majors = (package.cuda_major for package in packages if package is not None)

@@ -7,20 +7,20 @@ file of that name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from packaging.version import Version
 
-from stackfix_knowledge.advisories import Advisory, parse_advisories
-from stackfix_knowledge.couplings import Coupling, parse_couplings
-from stackfix_knowledge.gpus import Gpu, parse_gpus
+from stackfix_knowledge.cards.gpus import Gpu, parse_gpus
 from stackfix_knowledge.reader import Entry, read_file
-from stackfix_knowledge.wheels import release_tables
+from stackfix_knowledge.stack.advisories import Advisory, parse_advisories
+from stackfix_knowledge.stack.couplings import Coupling, parse_couplings
+from stackfix_knowledge.wheels.release import release_tables
+from stackfix_knowledge.wheels.store import ReleaseTables
 
-__all__ = ["Overlay", "laid_over"]
+__all__ = ["Overlay"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Overlay:
     gpus: tuple[Gpu, ...]
     couplings: tuple[Coupling, ...]
     advisories: tuple[Advisory, ...]
-    wheels: Mapping[str, Mapping[Version, Entry]]
+    wheels: ReleaseTables
     """By package and version, the `release` tables; each may leave out what it does not change."""
 
     @classmethod
@@ -55,53 +55,3 @@ class Overlay:
             advisories=tuple(parse_advisories(file, "advisories")),
             wheels=wheels,
         )
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        """The packages that it has facts about wheels of."""
-        return tuple(self.wheels)
-
-    def releases(self, package: str) -> Mapping[Version, Entry]:
-        """The `release` tables of a package, by version."""
-        return self.wheels.get(package, {})
-
-
-def laid_over(known: Entry | None, own: Entry) -> Entry:
-    """The release table `known` with the keys of `own` in place of its own.
-
-    Wheels are matched by platform, and libraries in them by name; what `own` does not name stays.
-    Faults are reported at the place in the overlay.
-    """
-    if known is None:
-        return own
-    data = {**known.data, **own.data}
-    if "wheel" in own:
-        data["wheel"] = _matched(known, own, "wheel", "platform", _wheel)
-    return Entry(data, own.file, own.place)
-
-
-def _wheel(known: Entry, own: Entry) -> dict[str, Any]:
-    data = {**known.data, **own.data}
-    if "library" in own:
-        data["library"] = _matched(known, own, "library", "name", _replaced)
-    return data
-
-
-def _replaced(_known: Entry, own: Entry) -> Mapping[str, Any]:
-    return own.data
-
-
-def _matched(
-    known: Entry,
-    own: Entry,
-    key: str,
-    by: str,
-    merge: Callable[[Entry, Entry], Mapping[str, Any]],
-) -> list[Mapping[str, Any]]:
-    """The tables under `key` of both, those with the same `by` merged, the overlay's first."""
-    before = {entry.text(by): entry for entry in known.entries(key)}
-    merged = []
-    for entry in own.entries(key):
-        earlier = before.pop(entry.text(by), None)
-        merged.append(entry.data if earlier is None else merge(earlier, entry))
-    return [*merged, *(entry.data for entry in before.values())]

@@ -16,10 +16,9 @@ import rtoml
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.driver import DriverVersion
 from stackfix_knowledge.errors import KnowledgeError
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
+from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 
 __all__ = ["Entry", "FactsError", "Sources", "facts_folder", "read_facts", "read_file"]
 

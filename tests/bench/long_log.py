@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from stackfix_knowledge.signatures import signature_table
+from stackfix_knowledge.logs.signatures import signature_table
 
 FAULT = (
     "[rank3]: RuntimeError: CUDA error: no kernel image is available for execution on the device\n"

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from stackfix_knowledge.architecture import Architecture, Kind
-from stackfix_knowledge.capability import ComputeCapability
+from stackfix_knowledge.hardware import Architecture, CodeKind, ComputeCapability
 
 RUNS_ON = {
     "5.0": "5.0 5.2",
@@ -36,7 +35,7 @@ CARDS = tuple(RUNS_ON)
 
 cards = st.sampled_from([ComputeCapability.parse(card) for card in CARDS])
 architectures = st.builds(
-    Architecture, st.sampled_from(Kind), cards, st.sampled_from(["", "a", "f"])
+    Architecture, st.sampled_from(CodeKind), cards, st.sampled_from(["", "a", "f"])
 )
 
 
@@ -130,7 +129,7 @@ def test_a_newer_toolkit_takes_no_card_away(image: Architecture, card: ComputeCa
 @given(st.lists(architectures, unique=True))
 def test_machine_code_sorts_before_ptx(images: list[Architecture]) -> None:
     kinds = [image.kind for image in sorted(images)]
-    assert kinds == sorted(kinds, key=[Kind.SASS, Kind.PTX].index)
+    assert kinds == sorted(kinds, key=[CodeKind.SASS, CodeKind.PTX].index)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackfix_knowledge.capability import ComputeCapability
+from stackfix_knowledge.hardware import ComputeCapability
 
 capabilities = st.builds(ComputeCapability, st.integers(1, 99), st.integers(0, 9))
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackfix_knowledge.driver import DriverVersion
+from stackfix_knowledge.hardware import DriverVersion
 
 numbers = st.lists(st.integers(0, 999), min_size=1, max_size=3)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import Role
 from stackfix_knowledge.reader import Entry, facts_folder, read_file
+from stackfix_knowledge.stack.packages import Role
 
 FILES = sorted(facts_folder().rglob("*.toml"))
 WHEELS = [path for path in FILES if path.parent.name == "wheels"]

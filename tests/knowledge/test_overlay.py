@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.coverage import Support
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import Role
+from stackfix_knowledge.hardware import ComputeCapability
 from stackfix_knowledge.reader import FactsError
+from stackfix_knowledge.stack.packages import Role
+from stackfix_knowledge.wheels.coverage import Support
 
 OWN_WHEEL = """
 package = "torch"

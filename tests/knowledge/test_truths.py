@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import pytest
 
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.coverage import Support
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.hardware import ComputeCapability
+from stackfix_knowledge.wheels.coverage import Support
 
 GRAPH = Graph.load()
 

@@ -13,7 +13,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.release import Release, WheelFact
+from stackfix_knowledge.wheels.release import Release, WheelFact
 from tests.registry.recording import RecordedFile, Recording, digest
 from tests.registry.server import Index
 

@@ -10,11 +10,11 @@ from packaging.version import Version
 from stackfix.model.stack import Piece, Stack
 from stackfix.model.target import Target
 from stackfix.targets.parse import parse_target
-from stackfix_knowledge.architecture import Architecture
-from stackfix_knowledge.coverage import Coverage, LibraryCoverage
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.release import Release, WheelFact
+from stackfix_knowledge.hardware import Architecture
+from stackfix_knowledge.wheels.coverage import Coverage, LibraryCoverage
+from stackfix_knowledge.wheels.release import Release, WheelFact
 
 MEASURED = Evidence(
     kind=EvidenceKind.MEASURED, source="made-1.0-py3-none-any.whl", date="2026-11-30"

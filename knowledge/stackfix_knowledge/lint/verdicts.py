@@ -1,17 +1,95 @@
-"""Verdicts that a person should look at: near a threshold, or against a vendor's document."""
+"""Verdicts that a person should look at: near a threshold, or against a vendor's document.
+
+`facts/borderline.toml` has those near a threshold that somebody looked at.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.coverage import Share, Support
+from stackfix_knowledge.evidence import Evidence
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.lint.decisions import Decisions
-from stackfix_knowledge.lint.problem import Kind, Problem
-from stackfix_knowledge.release import Release
+from stackfix_knowledge.hardware import ComputeCapability
+from stackfix_knowledge.lint.remark import Remark, RemarkKind
+from stackfix_knowledge.reader import Entry, read_facts
+from stackfix_knowledge.wheels.coverage import Share, Support
+from stackfix_knowledge.wheels.release import Release
 
-__all__ = ["borderline", "disputed"]
+__all__ = ["Decision", "Decisions", "borderline", "disputed", "parse_decisions"]
+
+FILE = "borderline.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One library whose verdict was looked at by hand."""
+
+    place: str
+    packages: tuple[str, ...]
+    library: str
+    """How the name of its file starts."""
+    runs: str
+    """Containers that the card runs of those that count, "10 of 11"."""
+    state: str
+    why: str
+    evidence: tuple[Evidence, ...]
+
+
+class Decisions:
+    """All of them; remembers which were of use."""
+
+    def __init__(self, decisions: Iterable[Decision] = ()) -> None:
+        self._decisions = tuple(decisions)
+        self._used: set[str] = set()
+
+    @classmethod
+    def load(cls) -> Decisions:
+        """The shipped ones."""
+        return cls(parse_decisions(read_facts(FILE)))
+
+    def on(self, package: str, library: str, share: Share) -> Decision | None:
+        """The decision on a library with that share; `library` is its path in the wheel."""
+        file = library.rpartition("/")[2]
+        runs = f"{share.native + share.jit} of {share.total}"
+        for one in self._decisions:
+            if (
+                package in one.packages
+                and file.startswith(one.library)
+                and (one.runs, one.state) == (runs, share.support)
+            ):
+                self._used.add(one.place)
+                return one
+        return None
+
+    def in_vain(self) -> Iterator[Remark]:
+        """A fault for each decision on what is not there, or no longer near a threshold."""
+        for one in self._decisions:
+            if one.place not in self._used:
+                expected = f"a library that is near a threshold, not {one.library} ({one.runs})"
+                yield Remark.fault(FILE, one.place, expected)
+
+
+def parse_decisions(file: Entry) -> Iterator[Decision]:
+    """Read the decisions of a facts file. Raises FactsError."""
+    file.only("sources", "decided")
+    sources = file.sources()
+    for entry in file.entries("decided"):
+        entry.only("packages", "library", "runs", "state", "why", "source")
+        if entry.text("state") not in list(Support):
+            raise entry.fault("state", f"one of {', '.join(Support)}")
+        if not entry.texts("packages"):
+            raise entry.fault("packages", "at least one package")
+        yield Decision(
+            place=entry.place,
+            packages=entry.texts("packages"),
+            library=entry.text("library"),
+            runs=entry.text("runs"),
+            state=entry.text("state"),
+            why=entry.text("why"),
+            evidence=entry.evidence(sources),
+        )
+
 
 _RUNS = (Support.SUPPORTED, Support.JIT)
 
@@ -21,7 +99,7 @@ def borderline(
     cards: Sequence[ComputeCapability],
     file: str,
     decisions: Decisions,
-) -> Iterator[Problem]:
+) -> Iterator[Remark]:
     """Libraries whose share of usable containers lies near a threshold, equal ones in one line.
 
     All of them are of one package.
@@ -42,8 +120,8 @@ def borderline(
         on = sorted({card for concerned in versions.values() for card in concerned})
         runs = share.native + share.jit
         decided = decisions.on(package, name, share)
-        yield Problem(
-            kind=Kind.DECIDED if decided else Kind.BORDERLINE,
+        yield Remark(
+            kind=RemarkKind.DECIDED if decided else RemarkKind.BORDERLINE,
             file=file,
             place=f"{_span(list(versions))} {platform} {name}",
             text=f"{_cards(on)}: {runs} of {share.total} containers ({share.covered:.0%},"
@@ -54,7 +132,7 @@ def borderline(
 
 def disputed(
     releases: Iterable[Release], graph: Graph, cards: Sequence[ComputeCapability], file: str
-) -> Iterator[Problem]:
+) -> Iterator[Remark]:
     """Releases whose code and whose vendor's matrix disagree, one line for each wheel."""
     for release in releases:
         matrix = graph.matrix(release.package, release.version)
@@ -68,10 +146,10 @@ def disputed(
             document = f"the vendor's matrix of {matrix.documents}"
             if beyond := [card for card in cards if runs[card] and not matrix.lists(card)]:
                 text = f"{_cards(beyond)}: measured to run, {document} does not list it"
-                yield Problem(kind=Kind.DISPUTED, file=file, place=place, text=text)
+                yield Remark(kind=RemarkKind.DISPUTED, file=file, place=place, text=text)
             if short := [card for card in cards if not runs[card] and matrix.lists(card)]:
                 text = f"{_cards(short)}: {document} lists it, measured not to run"
-                yield Problem(kind=Kind.DISPUTED, file=file, place=place, text=text)
+                yield Remark(kind=RemarkKind.DISPUTED, file=file, place=place, text=text)
 
 
 def _cards(cards: Sequence[ComputeCapability]) -> str:

@@ -1,1 +1,1 @@
-"""Reading binaries and the package index to learn what a wheel really carries."""
+"""Measuring wheels on an index, and writing the facts."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import mmap
-import re
 import struct
 import tempfile
 import zipfile
@@ -18,10 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-from stackfix_knowledge.measure.errors import MeasureError
+from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.measure.remote import RemoteFile
 
-__all__ = ["Archive", "is_library"]
+__all__ = ["Archive"]
 
 _LARGEST_DIRECTORY = 16 * 1024 * 1024
 """Bytes of the zip directory; the fullest known wheel has 3 MB."""
@@ -44,13 +43,6 @@ _DAMAGE = (
     RuntimeError,  # an encrypted member; NotImplementedError, an unknown compression, is one too
 )
 """What zipfile raises over a damaged file."""
-
-_LIBRARY = re.compile(r"\.so(\.\d+)*$")
-
-
-def is_library(name: str) -> bool:
-    """Whether a file of that name is a shared library: ``libcudnn.so.9``, ``_C.abi3.so``."""
-    return _LIBRARY.search(name) is not None
 
 
 class Archive:

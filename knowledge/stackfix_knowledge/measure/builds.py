@@ -1,4 +1,4 @@
-"""What a wheel was built with, read from files in it that say so. Nothing is executed."""
+"""What a wheel was built with: what its files say, its names, and its code. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ import re
 import struct
 from collections.abc import Iterator, Mapping
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.measure.elf import read_elf
-from stackfix_knowledge.measure.members import Members
+from stackfix_knowledge.binaries.elf import read_elf
+from stackfix_knowledge.binaries.members import Binaries, Members
+from stackfix_knowledge.hardware import ComputeCapability
 
-__all__ = ["FIRST_TOOLKITS", "LANGUAGE_TOOLKITS", "STATEMENTS", "jax_builds", "stated_cuda"]
+__all__ = [
+    "STATEMENTS",
+    "cuda_from_code",
+    "cuda_from_names",
+    "jax_builds",
+    "package_of",
+    "stated_cuda",
+]
 
 LANGUAGE_TOOLKITS: Mapping[tuple[int, int] | None, str] = {
     (7, 4): "11.4", (7, 5): "11.5", (7, 6): "11.6", (7, 7): "11.7", (7, 8): "11.8",
@@ -27,7 +35,7 @@ Source: PTX ISA, release history, and for 9.3 and 9.4 the cuRAND wheels of CUDA 
 9.5 is newer than 13.4, and 13.5 the only newer toolkit. 12.6 writes the language of 12.5.
 """
 
-FIRST_TOOLKITS: Mapping[ComputeCapability, str] = {
+_FIRST_TOOLKITS: Mapping[ComputeCapability, str] = {
     ComputeCapability.parse(card): toolkit
     for card, toolkit in {
         "8.9": "11.8", "9.0": "11.8", "10.0": "12.8", "10.1": "12.8", "12.0": "12.8",
@@ -49,6 +57,15 @@ STATEMENTS = {
     ),
 }
 """Files that state the CUDA toolkit in their text, and how."""
+
+_VERSION_IS_CUDA = re.compile(
+    r"(cuda-toolkit|nvidia-(cuda-(runtime|nvrtc|cupti|nvcc|crt)|nvjitlink|nvtx|nvvm)(-cu1[12])?)"
+)
+"""Packages whose own version begins with that of the CUDA toolkit."""
+
+_MAJOR_IN_NAME = re.compile(r"-cu(?:da)?(1[1-9])x?$")
+
+_SONAME_MAJOR = re.compile(r"libcudart\.so\.(\d+)(\.0)?")
 
 _LARGEST_VERSIONS_MODULE = 64 * 1024 * 1024
 _MOV_EDI, _CALLS = 0xBF, (0xE8, 0xE9)
@@ -120,3 +137,42 @@ def _loaded_on_arm(code: bytes) -> Iterator[int]:
                 value |= (following >> 5 & 0xFFFF) << 16
             if 10_000 <= value < 1_000_000:
                 yield value
+
+
+def package_of(file: str) -> str:
+    """The package of a wheel's file name; of any other, such as a library's, its beginning."""
+    return canonicalize_name(file.partition("-")[0])
+
+
+def cuda_from_names(name: str, version: Version, pinned: Mapping[str, Version]) -> Version | None:
+    if _VERSION_IS_CUDA.fullmatch(canonicalize_name(name)):
+        return _toolkit(version)
+    for pin, pinned_version in pinned.items():
+        if pin == "cuda-toolkit" or re.fullmatch(r"nvidia-cuda-runtime(-cu\d+)?", pin):
+            return _toolkit(pinned_version)
+    return None
+
+
+def cuda_from_code(file: str, binaries: Binaries) -> Version | None:
+    """The oldest toolkit that can have built it; None where nothing tells, or several did.
+
+    That is the newest of: the one that its PTX needs, the first that knew the newest card that
+    it has code for, the runtime that it needs, and the major in its name.
+    """
+    runtimes = {found[1] for name in binaries.needs if (found := _SONAME_MAJOR.fullmatch(name))}
+    if len(runtimes) > 1:
+        return None
+    told = list(runtimes)
+    if binaries.ptx_version in LANGUAGE_TOOLKITS:
+        told.append(LANGUAGE_TOOLKITS[binaries.ptx_version])
+    for image in binaries.coverage.architectures():
+        told += [_FIRST_TOOLKITS[image.capability]] if image.capability in _FIRST_TOOLKITS else []
+    if named := _MAJOR_IN_NAME.search(package_of(file)):
+        told.append(named[1])
+    newest = max(told, key=lambda text: (Version(text), len(text)), default=None)
+    return Version(newest) if newest else None
+
+
+def _toolkit(version: Version) -> Version:
+    """The toolkit of a version of the CUDA runtime: 12.8 for 12.8.90."""
+    return Version(f"{version.major}.{version.minor}")

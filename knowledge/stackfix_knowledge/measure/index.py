@@ -11,7 +11,7 @@ from urllib.parse import urldefrag, urljoin
 
 from packaging.utils import canonicalize_name
 
-from stackfix_knowledge.measure.errors import MeasureError
+from stackfix_knowledge.errors import MeasureError
 
 if TYPE_CHECKING:
     import httpx

@@ -1,42 +1,39 @@
-"""Measure the releases of a package on an index into its facts file."""
+"""Measure the releases of a package on an index into its facts file.
+
+The wheels of one release and platform differ in the Python tag only and carry the same GPU code
+and, as a rule, the same metadata. One is read for all.
+"""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
+from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.evidence import EvidenceKind
 from stackfix_knowledge.measure.archive import Archive
-from stackfix_knowledge.measure.errors import MeasureError
-from stackfix_knowledge.measure.facts import FactsFile
+from stackfix_knowledge.measure.facts_file import FactsFile
 from stackfix_knowledge.measure.index import Index, IndexFile
 from stackfix_knowledge.measure.remote import RemoteFile
-from stackfix_knowledge.measure.select import by_release
 from stackfix_knowledge.measure.wheel import (
     measure_binaries,
     measure_metadata,
     metadata_of,
     shared_files,
 )
-from stackfix_knowledge.release import WheelFact
+from stackfix_knowledge.wheels.release import PLATFORMS, WheelFact, platform_of
 
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["DEPTHS", "Measuring", "client"]
-
-DEPTHS: Mapping[str, EvidenceKind] = {
-    "metadata": EvidenceKind.METADATA,
-    "binary": EvidenceKind.MEASURED,
-}
-"""How deep to read: METADATA alone, or the binaries too."""
+__all__ = ["WHOLE", "Measuring", "by_release", "client"]
 
 WHOLE = ("linux_x86_64", "linux_aarch64", "any")
 """Platforms whose wheels the facts of a release list without a gap, so that a missing one means
@@ -176,3 +173,43 @@ def _first_upload(files: Collection[IndexFile]) -> str:
 
 def _all_yanked(files: Collection[IndexFile]) -> bool:
     return bool(files) and all(file.yanked for file in files)
+
+
+_PREFERRED_PYTHONS = ("cp311", "cp310", "cp312", "cp39", "cp313", "cp38", "cp314")
+
+
+def by_release(
+    package: str, files: Iterable[IndexFile], platforms: Sequence[str]
+) -> Mapping[Version, Mapping[str, IndexFile]]:
+    """The representative wheels by version and platform, versions ascending.
+
+    A release without a wheel for any of the platforms has an empty entry. Files whose name is no
+    wheel's, or another package's, are left out.
+    """
+    ranked: dict[Version, dict[str, tuple[tuple[int, ...], IndexFile]]] = {}
+    for file in files:
+        try:
+            name, version, build, tags = parse_wheel_filename(file.filename)
+        except InvalidWheelFilename:
+            continue
+        if name != canonicalize_name(package):
+            continue
+        best = ranked.setdefault(version, {})
+        pythons = {tag.interpreter for tag in tags}
+        for platform in {platform_of(tag.platform) for tag in tags} & set(platforms):
+            if platform is None:
+                continue
+            rank = (_python_rank(pythons), -(build[0] if build else 0))
+            if platform not in best or rank < best[platform][0]:
+                best[platform] = (rank, file)
+    return {
+        version: {platform: best[platform][1] for platform in PLATFORMS if platform in best}
+        for version, best in sorted(ranked.items())
+    }
+
+
+def _python_rank(pythons: set[str]) -> int:
+    ranks = [_PREFERRED_PYTHONS.index(tag) for tag in pythons if tag in _PREFERRED_PYTHONS]
+    if any(tag.startswith("py") for tag in pythons):
+        return -1
+    return min(ranks, default=len(_PREFERRED_PYTHONS))

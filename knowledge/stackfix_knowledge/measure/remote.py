@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from stackfix_knowledge.measure.errors import MeasureError
+from stackfix_knowledge.errors import MeasureError
 
 if TYPE_CHECKING:
     import httpx

@@ -5,33 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from email.parser import HeaderParser
+from typing import Any
 
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-from stackfix_knowledge.coverage import Coverage
+from stackfix_knowledge.binaries.library import is_library
+from stackfix_knowledge.binaries.members import Binaries, Members, read_binaries
+from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
-from stackfix_knowledge.measure.archive import is_library
 from stackfix_knowledge.measure.builds import (
-    FIRST_TOOLKITS,
-    LANGUAGE_TOOLKITS,
+    cuda_from_code,
+    cuda_from_names,
     jax_builds,
+    package_of,
     stated_cuda,
 )
-from stackfix_knowledge.measure.elf import is_elf
-from stackfix_knowledge.measure.errors import MeasureError
-from stackfix_knowledge.measure.library import MeasuredLibrary, measure_library
-from stackfix_knowledge.measure.members import Members
-from stackfix_knowledge.measure.metadata import pins, read_metadata
-from stackfix_knowledge.measure.ptxas import is_ptxas, read_ptxas
-from stackfix_knowledge.release import Ptxas, WheelFact
+from stackfix_knowledge.wheels.release import WheelFact
 
-__all__ = ["Binaries", "measure_binaries", "measure_metadata", "read_binaries", "shared_files"]
-
-_VERSION_IS_CUDA = re.compile(
-    r"(cuda-toolkit|nvidia-(cuda-(runtime|nvrtc|cupti|nvcc|crt)|nvjitlink|nvtx|nvvm)(-cu1[12])?)"
-)
-"""Packages whose own version begins with that of the CUDA toolkit."""
+__all__ = [
+    "Metadata",
+    "measure_binaries",
+    "measure_metadata",
+    "metadata_of",
+    "pins",
+    "read_metadata",
+    "shared_files",
+]
 
 _HAS_GPU_BUILDS = frozenset({"torch"})
 """Frameworks whose wheels are for CPUs alone where they require no GPU library."""
@@ -39,29 +41,13 @@ _HAS_GPU_BUILDS = frozenset({"torch"})
 _HAS_GPU_CODE = frozenset({"tensorflow", "torchvision"})
 """Packages whose wheels are for CPUs alone where they hold no GPU code."""
 
-_SYSTEM = re.compile(
-    r"(ld-linux.*|lib(c|m|dl|rt|pthread|util|gcc_s|stdc\+\+|resolv|z|atomic))\.so(\.\d+)*"
-)
-"""Libraries of every Linux system: no fact about a GPU stack."""
-
-_LARGEST_PTXAS = 512 * 1024 * 1024
-"""Bytes of a PTX assembler; the largest known has 50 MB."""
-
-_MAJOR_IN_NAME = re.compile(r"-cu(?:da)?(1[1-9])x?$")
-
-_SONAME_MAJOR = re.compile(r"libcudart\.so\.(\d+)(\.0)?")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Binaries:
-    """What the binaries of a wheel, a folder or a single library carry."""
-
-    coverage: Coverage
-    needs: tuple[str, ...]
-    """Shared libraries that they ask for and that are not among them, those of the system out."""
-    ptxas: tuple[Ptxas, ...]
-    ptx_version: tuple[int, int] | None
-    """The newest PTX language version among them."""
+_MARKERS: Mapping[str, Mapping[str, str]] = {
+    "linux_x86_64": {"sys_platform": "linux", "platform_machine": "x86_64"},
+    "linux_aarch64": {"sys_platform": "linux", "platform_machine": "aarch64"},
+    "win_amd64": {"sys_platform": "win32", "platform_machine": "AMD64"},
+    "macos_arm64": {"sys_platform": "darwin", "platform_machine": "arm64"},
+}
+_SYSTEMS = {"linux": ("Linux", "posix"), "win32": ("Windows", "nt"), "darwin": ("Darwin", "posix")}
 
 
 def measure_metadata(
@@ -75,7 +61,7 @@ def measure_metadata(
         file=file,
         sha256=sha256,
         platform=platform,
-        cuda=_cuda_from_names(name, version, pinned),
+        cuda=cuda_from_names(name, version, pinned),
         cpu_only=name in _HAS_GPU_BUILDS and not any(map(_is_gpu_library, pinned)),
         requires=read.requires,
         requires_python=read.requires_python,
@@ -96,7 +82,7 @@ def measure_binaries(
             raise
         faults.append(fault)
         stated, builds = None, {}
-    cuda = stated or builds.pop("cuda", None) or fact.cuda or _cuda_from_code(fact.file, binaries)
+    cuda = stated or builds.pop("cuda", None) or fact.cuda or cuda_from_code(fact.file, binaries)
     return replace(
         fact,
         cuda=cuda,
@@ -111,60 +97,6 @@ def measure_binaries(
             *(e for e in fact.evidence if e.kind is not EvidenceKind.MEASURED),
             Evidence(kind=EvidenceKind.MEASURED, source=fact.file, date=date, sha256=fact.sha256),
         ),
-    )
-
-
-def read_binaries(archive: Members, *, faults: list[MeasureError] | None = None) -> Binaries:
-    """Measure every library and PTX assembler of a wheel, one at a time.
-
-    A damaged one is added to `faults` and left out; without `faults` it raises.
-    """
-    found: list[MeasuredLibrary | Ptxas] = []
-    for name in archive.names():
-        try:
-            measured = _member(archive, name)
-        except MeasureError as fault:
-            if faults is None:
-                raise
-            faults.append(fault)
-            continue
-        if measured is not None:
-            found.append(measured)
-    return binaries_of(
-        [one for one in found if isinstance(one, MeasuredLibrary)],
-        dict.fromkeys(one for one in found if isinstance(one, Ptxas)),
-    )
-
-
-def _member(archive: Members, name: str) -> MeasuredLibrary | Ptxas | None:
-    """What a file of the wheel is, measured; None for anything but a library or assembler."""
-    if is_library(name):
-        with archive.mapped(name) as data:
-            return measure_library(data, name=name) if is_elf(data[:6]) else None
-    if is_ptxas(name):
-        with archive.mapped(name) as data:
-            return read_ptxas(data) if len(data) <= _LARGEST_PTXAS else None
-    return None
-
-
-def binaries_of(libraries: Iterable[MeasuredLibrary], assemblers: Iterable[Ptxas]) -> Binaries:
-    """Put measured libraries together."""
-    libraries = tuple(libraries)
-    own = {library.coverage.name.rpartition("/")[2] for library in libraries}
-    own |= {library.elf.soname for library in libraries if library.elf.soname}
-    asked = {name for library in libraries for name in library.elf.needed}
-    return Binaries(
-        coverage=Coverage(
-            libraries=tuple(
-                sorted(
-                    (lib.coverage for lib in libraries if lib.coverage.has_device_code),
-                    key=lambda library: library.name,
-                )
-            )
-        ),
-        needs=tuple(sorted(n for n in asked - own if not _SYSTEM.fullmatch(n))),
-        ptxas=tuple(assemblers),
-        ptx_version=max((lib.ptx_version for lib in libraries if lib.ptx_version), default=None),
     )
 
 
@@ -186,12 +118,7 @@ def _is_gpu_library(name: str) -> bool:
 
 
 def _lacks_gpu_code(file: str, binaries: Binaries) -> bool:
-    return _package(file) in _HAS_GPU_CODE and not binaries.coverage.has_device_code
-
-
-def _package(file: str) -> str:
-    """The package of a wheel's file name; of any other, such as a library's, its beginning."""
-    return canonicalize_name(file.partition("-")[0])
+    return package_of(file) in _HAS_GPU_CODE and not binaries.coverage.has_device_code
 
 
 def _torch_builds(pinned: Mapping[str, Version]) -> Mapping[str, Version]:
@@ -204,35 +131,45 @@ def _torch_builds(pinned: Mapping[str, Version]) -> Mapping[str, Version]:
     }
 
 
-def _cuda_from_names(name: str, version: Version, pinned: Mapping[str, Version]) -> Version | None:
-    if _VERSION_IS_CUDA.fullmatch(canonicalize_name(name)):
-        return _toolkit(version)
-    for pin, pinned_version in pinned.items():
-        if pin == "cuda-toolkit" or re.fullmatch(r"nvidia-cuda-runtime(-cu\d+)?", pin):
-            return _toolkit(pinned_version)
-    return None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """The lines of METADATA that matter to a resolver."""
+
+    requires: tuple[str, ...]
+    """Every Requires-Dist line, extras and markers included."""
+    requires_python: str | None
 
 
-def _cuda_from_code(file: str, binaries: Binaries) -> Version | None:
-    """The oldest toolkit that can have built it; None where nothing tells, or several did.
-
-    That is the newest of: the one that its PTX needs, the first that knew the newest card that
-    it has code for, the runtime that it needs, and the major in its name.
-    """
-    runtimes = {found[1] for name in binaries.needs if (found := _SONAME_MAJOR.fullmatch(name))}
-    if len(runtimes) > 1:
-        return None
-    told = list(runtimes)
-    if binaries.ptx_version in LANGUAGE_TOOLKITS:
-        told.append(LANGUAGE_TOOLKITS[binaries.ptx_version])
-    for image in binaries.coverage.architectures():
-        told += [FIRST_TOOLKITS[image.capability]] if image.capability in FIRST_TOOLKITS else []
-    if named := _MAJOR_IN_NAME.search(_package(file)):
-        told.append(named[1])
-    newest = max(told, key=lambda text: (Version(text), len(text)), default=None)
-    return Version(newest) if newest else None
+def read_metadata(text: str) -> Metadata:
+    """Read METADATA; folded lines become one line."""
+    message = HeaderParser().parsestr(text)
+    lines = message.get_all("Requires-Dist") or []
+    python = message.get("Requires-Python")
+    return Metadata(
+        requires=tuple(" ".join(str(line).split()) for line in lines),
+        requires_python=" ".join(str(python).split()) if python else None,
+    )
 
 
-def _toolkit(version: Version) -> Version:
-    """The toolkit of a version of the CUDA runtime: 12.8 for 12.8.90."""
-    return Version(f"{version.major}.{version.minor}")
+def pins(requires: Iterable[str], platform: str) -> Mapping[str, Version]:
+    """The packages that a platform's installation pins exactly, without extras."""
+    found: dict[str, Version] = {}
+    for line in requires:
+        try:
+            requirement = Requirement(line)
+        except InvalidRequirement:
+            continue
+        if requirement.marker is not None and not requirement.marker.evaluate(
+            _environment(platform)
+        ):
+            continue
+        for specifier in requirement.specifier:
+            if specifier.operator == "==" and not specifier.version.endswith("*"):
+                found[canonicalize_name(requirement.name)] = Version(specifier.version)
+    return found
+
+
+def _environment(platform: str) -> dict[str, Any]:
+    chosen = _MARKERS.get(platform, _MARKERS["linux_x86_64"])
+    system, os_name = _SYSTEMS[chosen["sys_platform"]]
+    return {**chosen, "platform_system": system, "os_name": os_name, "extra": ""}

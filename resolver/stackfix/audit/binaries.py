@@ -18,12 +18,12 @@ from stackfix.rules.sf103_partial import PartialCode
 from stackfix.rules.sf105_cpu_only import CpuOnly
 from stackfix.rules.sf106_ptxas import Assembler
 from stackfix.rules.sf109_unmeasured import Unmeasured
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.coverage import Coverage, LibraryCoverage, Share, Support
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.measure.inspect import Inspected
-from stackfix_knowledge.packages import Package, Role
-from stackfix_knowledge.release import WheelFact
+from stackfix_knowledge.hardware import ComputeCapability
+from stackfix_knowledge.inspect.package import Inspected
+from stackfix_knowledge.stack.packages import Package, Role
+from stackfix_knowledge.wheels.coverage import Coverage, LibraryCoverage, Share, Support
+from stackfix_knowledge.wheels.release import WheelFact
 
 __all__ = ["Verdict", "judge_inspected", "library_verdict", "package_verdict"]
 

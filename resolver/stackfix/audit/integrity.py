@@ -13,7 +13,7 @@ from stackfix.rules.requires import DeclaredMetadata
 from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf503_override import Override
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import Role
+from stackfix_knowledge.stack.packages import Role
 from stackfix_lockfiles.lock import Lock, LockedPackage, LockedRequirement
 from stackfix_lockfiles.markers import Environment as Truths
 

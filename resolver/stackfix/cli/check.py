@@ -132,7 +132,7 @@ def _options(
         parsed = parse_base(base)
     if chosen["targets"]:  # a wrong one is the command line's fault, not a finding about a lock
         from stackfix.targets.select import select_targets
-        from stackfix_knowledge.gpus import GpuTable
+        from stackfix_knowledge.cards.gpus import GpuTable
 
         select_targets(named=chosen["targets"], gpus=GpuTable.load())
     return Options(

@@ -12,8 +12,8 @@ from stackfix.cli.failures import BAD_INPUT, FINDINGS
 from stackfix.cli.options import card_options, format_option
 
 if TYPE_CHECKING:
-    from stackfix_knowledge.measure.errors import MeasureError
-    from stackfix_knowledge.measure.inspect import Inspected
+    from stackfix_knowledge.errors import MeasureError
+    from stackfix_knowledge.inspect.package import Inspected
 from stackfix.wording import one_line
 
 __all__ = ["command"]
@@ -69,8 +69,8 @@ def _inspect(
     """What was found, what could not be read below the paths, and which paths could not."""
     import os
 
-    from stackfix_knowledge.measure.errors import MeasureError
-    from stackfix_knowledge.measure.inspect import inspect_path
+    from stackfix_knowledge.errors import MeasureError
+    from stackfix_knowledge.inspect.inspection import inspect_path
 
     packages: list[Inspected] = []
     faults: list[MeasureError] = []

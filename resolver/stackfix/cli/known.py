@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stackfix_knowledge.graph import Graph
-    from stackfix_knowledge.release import Release
+    from stackfix_knowledge.wheels.release import Release
 
 __all__ = ["find_release", "graph_at", "package_name", "project_option", "unknown_package"]
 

@@ -26,7 +26,7 @@ def diagnose(paths: Iterable[str], *, graph: Graph | None = None) -> Diagnosis:
     from stackfix.diagnose.collect import read_log
     from stackfix.diagnose.facts import Facts
     from stackfix.diagnose.reading import find_logs, open_log
-    from stackfix_knowledge.gpus import GpuTable
+    from stackfix_knowledge.cards.gpus import GpuTable
 
     facts = Facts()
     readings = []

@@ -15,8 +15,8 @@ from stackfix.diagnose.ordering import causes_in_order, decide, set_handled_asid
 from stackfix.diagnose.particular import with_particulars
 from stackfix.diagnose.ranks import assign_ranks
 from stackfix.diagnose.unknown import differing_versions, nothing_found
-from stackfix_knowledge.gpus import GpuTable
-from stackfix_knowledge.signatures import Role, Stage, signature_table
+from stackfix_knowledge.cards.gpus import GpuTable
+from stackfix_knowledge.logs.signatures import CrashStage, LineRole, signature_table
 
 __all__ = ["answer"]
 
@@ -50,10 +50,10 @@ def _is_later(cause: Event, hang: Hang) -> bool:
     An interruption or a lost connection after the timeouts only ended the wait.
     """
     return (
-        cause.stage is Stage.CATEGORY
-        or cause.stage is Stage.NETWORK
+        cause.stage is CrashStage.CATEGORY
+        or cause.stage is CrashStage.NETWORK
         or (
-            cause.stage is Stage.STOPPED
+            cause.stage is CrashStage.STOPPED
             and any(
                 wait.event.file == cause.file and wait.event.line < cause.line
                 for wait in hang.waits
@@ -119,21 +119,21 @@ def _by_time(causes: Sequence[Event]) -> Event:
 
 def _class_of(event: Event) -> str:
     what = {
-        Stage.HARDWARE: "A fault of the hardware comes before everything that it brings about.",
-        Stage.HOST: "The operating system's own report comes before errors of libraries.",
-        Stage.DRIVER: "The driver refuses before any program can run.",
-        Stage.STACK: "This is the most specific local fault in the logs.",
-        Stage.KERNEL: "A fault inside one GPU comes before errors of communication.",
-        Stage.CONFIG: "This check fails before anything is communicated.",
-        Stage.EXCEPTION: "One rank's own exception comes before the errors of its peers.",
-        Stage.PROCESS: "This process crashed by itself; the others lost their peer.",
-        Stage.STOPPED: "The run was stopped from outside before it showed another fault.",
-        Stage.LINK: "No local fault is in the logs; this link fails first.",
-        Stage.KILLED: "Nothing else in the logs tells why this process was ended.",
-        Stage.RENDEZVOUS: "The group was never complete.",
-        Stage.NETWORK: "A connection broke while the ranks were being connected.",
-        Stage.WAIT: "A wait ran out of time.",
-        Stage.CATEGORY: "Only a category of fault is named.",
+        CrashStage.HARDWARE: "A fault of the hardware comes before all that it brings about.",
+        CrashStage.HOST: "The operating system's own report comes before errors of libraries.",
+        CrashStage.DRIVER: "The driver refuses before any program can run.",
+        CrashStage.STACK: "This is the most specific local fault in the logs.",
+        CrashStage.KERNEL: "A fault inside one GPU comes before errors of communication.",
+        CrashStage.CONFIG: "This check fails before anything is communicated.",
+        CrashStage.EXCEPTION: "One rank's own exception comes before the errors of its peers.",
+        CrashStage.PROCESS: "This process crashed by itself; the others lost their peer.",
+        CrashStage.STOPPED: "The run was stopped from outside before it showed another fault.",
+        CrashStage.LINK: "No local fault is in the logs; this link fails first.",
+        CrashStage.KILLED: "Nothing else in the logs tells why this process was ended.",
+        CrashStage.RENDEZVOUS: "The group was never complete.",
+        CrashStage.NETWORK: "A connection broke while the ranks were being connected.",
+        CrashStage.WAIT: "A wait ran out of time.",
+        CrashStage.CATEGORY: "Only a category of fault is named.",
     }
     return what[event.stage]
 
@@ -160,8 +160,8 @@ def _gib(number: int | None) -> str:
 def _confidence(event: Event, events: Sequence[Event]) -> Confidence:
     assert event.signature is not None
     if event.signature.weak:
-        return Confidence.LOW if event.stage >= Stage.KILLED else Confidence.MEDIUM
-    if event.relayed or event.stage in (Stage.EXCEPTION, Stage.LINK, Stage.NETWORK):
+        return Confidence.LOW if event.stage >= CrashStage.KILLED else Confidence.MEDIUM
+    if event.relayed or event.stage in (CrashStage.EXCEPTION, CrashStage.LINK, CrashStage.NETWORK):
         return Confidence.MEDIUM
     return Confidence.HIGH
 
@@ -209,8 +209,8 @@ def _completed(
     notes = [f"{r.name} could not be read to its end: {r.broken}" for r in readings if r.broken]
     return replace(
         found,
-        wrappers=_of_role(rest, Role.WRAPPER),
-        collateral=_of_role(rest, Role.COLLATERAL),
+        wrappers=_of_role(rest, LineRole.WRAPPER),
+        collateral=_of_role(rest, LineRole.COLLATERAL),
         others=tuple(e for e in causes if id(e) not in shown and e.family != found.family.name)[:5],
         timeline=_timeline(events),
         versions={name: next(iter(known)) for name, known in facts.versions.items()},
@@ -222,7 +222,7 @@ def _completed(
     )
 
 
-def _of_role(events: Sequence[Event], role: Role) -> tuple[Event, ...]:
+def _of_role(events: Sequence[Event], role: LineRole) -> tuple[Event, ...]:
     """Events of a role, one for each text, without the lines that only open a traceback."""
     found: dict[str, Event] = {}
     for event in events:
@@ -235,7 +235,7 @@ def _timeline(events: Sequence[Event]) -> tuple[Step, ...]:
     """The first failure of each rank, in order of time where all have one."""
     first: dict[int | None, Event] = {}
     for event in events:
-        if event.role in (Role.BENIGN, Role.ADVICE) or event.handled:
+        if event.role in (LineRole.BENIGN, LineRole.ADVICE) or event.handled:
             continue
         if event.signature and event.signature.id == "traceback":
             continue

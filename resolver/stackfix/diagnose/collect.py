@@ -14,7 +14,7 @@ from stackfix.diagnose.finder import Finder, finder
 from stackfix.diagnose.mention import is_mention, log_message
 from stackfix.diagnose.prefix import Prefix, clean, split_prefix
 from stackfix.diagnose.scan import Line, Scan
-from stackfix_knowledge.signatures import Role, Signature, Stage, signature_table
+from stackfix_knowledge.logs.signatures import CrashStage, LineRole, Signature, signature_table
 
 __all__ = ["Reading", "read_log"]
 
@@ -94,7 +94,7 @@ def _rank_of_name(name: str) -> int | None:
 
 def _named_rank(signature: Signature, body: str) -> int | None:
     """The rank that the message says is at fault, which need not be the one that wrote it."""
-    match = signature.match(body) if signature.role is Role.CAUSE else None
+    match = signature.match(body) if signature.role is LineRole.CAUSE else None
     rank = match.groupdict().get("rank") if match else None
     return int(rank) if rank else None
 
@@ -207,17 +207,19 @@ class _Collector:
         index = _index()
         stream = self._stream(prefix)
         for signature in matching:
-            if signature.role in (Role.BENIGN, Role.ADVICE):
+            if signature.role in (LineRole.BENIGN, LineRole.ADVICE):
                 return (signature,)
         if any(signature.id == "traceback" for signature in matching):
             if _OF_NO_EFFECT.search(clean(line.previous)):
                 self._tracebacks.pop(stream, None)
                 return ()
             self._tracebacks[stream] = line.number
-        others = [s for s in matching if s.role is not Role.CAUSE]
-        causes = [s for s in matching if s.role is Role.CAUSE and s.stage is not Stage.EXCEPTION]
+        others = [s for s in matching if s.role is not LineRole.CAUSE]
+        causes = [
+            s for s in matching if s.role is LineRole.CAUSE and s.stage is not CrashStage.EXCEPTION
+        ]
         if not causes and not others and self._in_traceback(stream, line):
-            causes = [s for s in matching if s.stage is Stage.EXCEPTION]
+            causes = [s for s in matching if s.stage is CrashStage.EXCEPTION]
         causes.sort(key=lambda s: (s.when is None, s.weak, s.stage, index.position[s.id]))
         others.sort(key=lambda s: (_ROLE_ORDER[s.role], index.position[s.id]))
         return (*causes, *others)
@@ -243,10 +245,10 @@ class _Collector:
 
 
 _ROLE_ORDER = {
-    Role.HANG: 0,
-    Role.COLLATERAL: 1,
-    Role.WRAPPER: 2,
-    Role.BENIGN: 3,
-    Role.ADVICE: 3,
-    Role.CAUSE: 4,
+    LineRole.HANG: 0,
+    LineRole.COLLATERAL: 1,
+    LineRole.WRAPPER: 2,
+    LineRole.BENIGN: 3,
+    LineRole.ADVICE: 3,
+    LineRole.CAUSE: 4,
 }

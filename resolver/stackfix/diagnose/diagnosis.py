@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from stackfix.diagnose.event import Event
 from stackfix_knowledge.evidence import Evidence
-from stackfix_knowledge.signatures import Family, Remedy, Role
+from stackfix_knowledge.logs.signatures import Family, LineRole, Remedy
 
 __all__ = ["Confidence", "Diagnosis", "StackMatch", "Step"]
 
@@ -82,7 +82,7 @@ class Diagnosis:
         return bool(self.cause) and self.family.name not in ("benign", "unknown_cause")
 
     @property
-    def visible_role(self) -> Role | None:
+    def visible_role(self) -> LineRole | None:
         """The role of the last line that a person would notice."""
         shown = [*self.cause, *self.wrappers, *self.collateral]
         return max(shown, key=lambda event: event.order).role if shown else None

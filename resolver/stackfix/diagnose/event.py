@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stackfix_knowledge.signatures import Role, Signature, Stage
+from stackfix_knowledge.logs.signatures import CrashStage, LineRole, Signature
 
 __all__ = ["Event"]
 
@@ -41,12 +41,12 @@ class Event:
     """The candidate that holds, once decided."""
 
     @property
-    def role(self) -> Role:
-        return self.signature.role if self.signature else Role.BENIGN
+    def role(self) -> LineRole:
+        return self.signature.role if self.signature else LineRole.BENIGN
 
     @property
-    def stage(self) -> Stage:
-        return self.signature.stage if self.signature else Stage.CATEGORY
+    def stage(self) -> CrashStage:
+        return self.signature.stage if self.signature else CrashStage.CATEGORY
 
     @property
     def family(self) -> str | None:

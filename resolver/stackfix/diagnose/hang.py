@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from stackfix.diagnose.event import Event
 from stackfix.diagnose.facts import Facts
-from stackfix_knowledge.signatures import Role
+from stackfix_knowledge.logs.signatures import LineRole
 
 __all__ = ["Hang", "Wait", "read_hang"]
 
@@ -60,7 +60,7 @@ class Hang:
 def read_hang(events: Sequence[Event], facts: Facts) -> Hang | None:
     """The hang behind the timeouts; None if there are none."""
     first: dict[int | None, Wait] = {}
-    timeouts = [event for event in events if event.role is Role.HANG]
+    timeouts = [event for event in events if event.role is LineRole.HANG]
     for event in timeouts:
         wait = _wait(event)
         known = first.get(event.rank)

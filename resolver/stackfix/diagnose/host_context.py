@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stackfix.diagnose.diagnosis import Diagnosis
 from stackfix.host.health import fabric_trouble, hardware_xids, xid_in_words
 from stackfix.host.host import Host
-from stackfix_knowledge.xids import XidKind, xid_of
+from stackfix_knowledge.logs.xids import XidKind, xid_of
 
 __all__ = ["bearing"]
 

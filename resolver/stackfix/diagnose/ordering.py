@@ -9,12 +9,12 @@ from packaging.version import InvalidVersion, Version
 from stackfix.diagnose.collect import Reading
 from stackfix.diagnose.event import Event
 from stackfix.diagnose.facts import Facts
-from stackfix_knowledge.gpus import GpuTable
-from stackfix_knowledge.signatures import Condition, Role, Signature, Stage
+from stackfix_knowledge.cards.gpus import GpuTable
+from stackfix_knowledge.logs.signatures import CrashStage, LineRole, LogCondition, Signature
 
 __all__ = ["causes_in_order", "decide", "has_failed", "set_handled_aside"]
 
-_ALONE = Stage.PROCESS
+_ALONE = CrashStage.PROCESS
 """From this stage on even a weak sign counts alone: it tells how a process ended."""
 _ABORT = "own-abort"
 _ENDS_IN_ABORT = ("watchdog-relay", "nccl-group-end-wrapper")
@@ -33,7 +33,7 @@ def decide(events: Sequence[Event], facts: Facts, gpus: GpuTable) -> None:
         )
 
 
-def _holds(when: Condition | None, event: Event, facts: Facts, gpus: GpuTable) -> bool:
+def _holds(when: LogCondition | None, event: Event, facts: Facts, gpus: GpuTable) -> bool:
     if when is None:
         return True
     if when.wsl and facts.wsl is None:
@@ -71,8 +71,8 @@ def set_handled_aside(events: Sequence[Event], readings: Sequence[Reading]) -> N
         failures = [
             event
             for event in own
-            if event.role in (Role.CAUSE, Role.WRAPPER, Role.COLLATERAL)
-            and event.stage >= Stage.STACK
+            if event.role in (LineRole.CAUSE, LineRole.WRAPPER, LineRole.COLLATERAL)
+            and event.stage >= CrashStage.STACK
         ]
         ended = any(event.signature and event.signature.id in _ENDS for event in own)
         if (
@@ -90,8 +90,8 @@ def has_failed(events: Sequence[Event], besides: Event | None = None) -> bool:
         event is not besides
         and not event.handled
         and (
-            event.role in (Role.WRAPPER, Role.COLLATERAL, Role.HANG)
-            or (event.role is Role.CAUSE and event.signature and not event.signature.weak)
+            event.role in (LineRole.WRAPPER, LineRole.COLLATERAL, LineRole.HANG)
+            or (event.role is LineRole.CAUSE and event.signature and not event.signature.weak)
         )
         for event in events
     )
@@ -102,7 +102,7 @@ def causes_in_order(events: Sequence[Event]) -> list[Event]:
     causes = [
         event
         for event in events
-        if event.role is Role.CAUSE and not event.handled and _counts(event, events)
+        if event.role is LineRole.CAUSE and not event.handled and _counts(event, events)
     ]
     earlier = _first_sign_of_failure(events)
     return sorted(causes, key=lambda event: _key(event, earlier))
@@ -113,14 +113,14 @@ def _counts(event: Event, events: Sequence[Event]) -> bool:
     assert signature is not None
     if not signature.weak:
         return True
-    if signature.stage is Stage.KILLED:
+    if signature.stage is CrashStage.KILLED:
         return not _explains_the_end(signature, events)
     return signature.stage >= _ALONE or has_failed(events, besides=event)
 
 
 def _explains_the_end(signature: Signature, events: Sequence[Event]) -> bool:
     """Whether something else tells why a process ended by this signal."""
-    if any(event.role is Role.HANG and not event.handled for event in events):
+    if any(event.role is LineRole.HANG and not event.handled for event in events):
         return True
     if signature.id != _ABORT:
         return False
@@ -133,9 +133,9 @@ def _key(event: Event, earlier: dict[str, int]) -> tuple[int, bool, bool, int]:
     """Stage, then plain before weak and first-hand before relayed, then order of appearance."""
     assert event.signature is not None
     stage = event.stage
-    if stage is Stage.STOPPED and event.line > earlier.get(event.file, event.line):
+    if stage is CrashStage.STOPPED and event.line > earlier.get(event.file, event.line):
         # Stopped after it had failed already: whoever stopped it only cleaned up.
-        stage = Stage.CATEGORY
+        stage = CrashStage.CATEGORY
     return (int(stage), event.signature.weak, event.relayed, event.order)
 
 
@@ -143,7 +143,7 @@ def _first_sign_of_failure(events: Sequence[Event]) -> dict[str, int]:
     """File -> line of its first wrapper or timeout, other than a traceback's first line."""
     first: dict[str, int] = {}
     for event in events:
-        if event.handled or event.role not in (Role.HANG, Role.WRAPPER):
+        if event.handled or event.role not in (LineRole.HANG, LineRole.WRAPPER):
             continue
         if event.signature is not None and not _is_neutral(event.signature):
             first.setdefault(event.file, event.line)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from stackfix.diagnose.diagnosis import Diagnosis
 from stackfix.diagnose.event import Event
-from stackfix_knowledge.signatures import Remedy
-from stackfix_knowledge.xids import xid_in, xid_of
+from stackfix_knowledge.logs.signatures import Remedy
+from stackfix_knowledge.logs.xids import xid_in, xid_of
 
 __all__ = ["with_particulars"]
 

@@ -8,7 +8,7 @@ from stackfix.diagnose.collect import Reading
 from stackfix.diagnose.diagnosis import Confidence, Diagnosis
 from stackfix.diagnose.event import Event
 from stackfix.diagnose.facts import Facts
-from stackfix_knowledge.signatures import Remedy, RemedyKind, Role, signature_table
+from stackfix_knowledge.logs.signatures import LineRole, Remedy, RemedyKind, signature_table
 
 __all__ = ["differing_versions", "nothing_found"]
 
@@ -16,7 +16,7 @@ _REST = (
     "The error itself: the log is incomplete. Get the rest of the log, or the full log from the"
     " launcher or the container runtime."
 )
-_SIGNS = (Role.WRAPPER, Role.COLLATERAL, Role.HANG, Role.CAUSE)
+_SIGNS = (LineRole.WRAPPER, LineRole.COLLATERAL, LineRole.HANG, LineRole.CAUSE)
 
 
 def nothing_found(events: Sequence[Event], readings: Sequence[Reading], facts: Facts) -> Diagnosis:
@@ -42,10 +42,10 @@ def nothing_found(events: Sequence[Event], readings: Sequence[Reading], facts: F
 def _tells(event: Event, events: Sequence[Event]) -> bool:
     """Weak signs of causes, and a traceback alone, show no failure."""
     assert event.signature is not None
-    if event.role is Role.CAUSE:
+    if event.role is LineRole.CAUSE:
         return not event.signature.weak
     return event.signature.id != "step-cancelled" or any(
-        other.role is Role.WRAPPER for other in events
+        other.role is LineRole.WRAPPER for other in events
     )
 
 
@@ -107,7 +107,7 @@ def _unknown(why: str, unknown: tuple[str, ...], *first: Remedy) -> Diagnosis:
 def _benign(events: Sequence[Event], readings: Sequence[Reading]) -> Diagnosis:
     family = signature_table().family("benign")
     handled = [event for event in events if event.handled]
-    noted = [event for event in events if event.role is Role.BENIGN]
+    noted = [event for event in events if event.role is LineRole.BENIGN]
     well = any(reading.ending.well for reading in readings)
     if handled:
         why = f"The program caught the error at {handled[0].where} and went on."

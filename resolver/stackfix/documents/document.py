@@ -19,8 +19,7 @@ from typing import Any, Self, dataclass_transform
 import msgspec
 from packaging.version import Version
 
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.driver import DriverVersion
+from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 
 __all__ = ["Document", "as_json", "dump"]
 

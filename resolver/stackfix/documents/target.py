@@ -8,8 +8,7 @@ from msgspec import Meta
 
 from stackfix.documents.document import Document
 from stackfix.model.target import Target
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.driver import DriverVersion
+from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 
 __all__ = ["Capability", "TargetDocument"]
 

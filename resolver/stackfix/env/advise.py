@@ -12,9 +12,9 @@ from stackfix.host.host import Host, Iommu
 from stackfix.model.stack import Piece, Stack
 from stackfix.model.target import Target
 from stackfix.wording import listed
-from stackfix_knowledge.advisories import Advisory, WorkaroundKind
+from stackfix_knowledge.evidence import FactSeverity
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.severity import FactSeverity
+from stackfix_knowledge.stack.advisories import Advisory, WorkaroundKind
 
 __all__ = ["advise"]
 

@@ -10,12 +10,11 @@ from stackfix.audit.environments import LockedEnvironment
 from stackfix.gate.result import Moved
 from stackfix.model.stack import Piece
 from stackfix.model.target import Target
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.coverage import Support
-from stackfix_knowledge.driver import DriverVersion
+from stackfix_knowledge.evidence import Fact
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.known import Known
-from stackfix_knowledge.packages import Role
+from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
+from stackfix_knowledge.stack.packages import Role
+from stackfix_knowledge.wheels.coverage import Support
 from stackfix_lockfiles.lock import LockedPackage
 
 __all__ = ["moved"]
@@ -201,7 +200,7 @@ def _cuda(piece: Piece) -> str | None:
     return str(piece.package.cuda_major) if piece.package.cuda_major else None
 
 
-def _floor(piece: Piece, target: Target, graph: Graph) -> Known[DriverVersion] | None:
+def _floor(piece: Piece, target: Target, graph: Graph) -> Fact[DriverVersion] | None:
     cuda = piece.wheel.cuda if piece.wheel else None
     major = cuda.major if cuda else piece.package.cuda_major
     return graph.cuda.minimum_driver(major, target.platform) if major else None

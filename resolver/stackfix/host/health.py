@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from stackfix.host.host import Card, Host, Iommu, PeerAccess, XidReport
 from stackfix.wording import count
-from stackfix_knowledge.severity import FactSeverity
-from stackfix_knowledge.signatures import signature_table
-from stackfix_knowledge.xids import XidKind, xid_of
+from stackfix_knowledge.evidence import FactSeverity
+from stackfix_knowledge.logs.signatures import signature_table
+from stackfix_knowledge.logs.xids import XidKind, xid_of
 
 __all__ = ["Trouble", "fabric_trouble", "hardware_xids", "remarks", "troubles", "xid_in_words"]
 

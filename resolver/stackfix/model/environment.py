@@ -10,7 +10,7 @@ from packaging.version import Version
 from stackfix.model.stack import Piece, Stack
 from stackfix.model.target import Target
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import Package
+from stackfix_knowledge.stack.packages import Package
 
 __all__ = ["TargetEnvironment"]
 

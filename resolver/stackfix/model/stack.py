@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from packaging.version import InvalidVersion, Version
 
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.coverage import Support
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import Package
-from stackfix_knowledge.release import Release, WheelFact
+from stackfix_knowledge.hardware import ComputeCapability
+from stackfix_knowledge.stack.packages import Package
+from stackfix_knowledge.wheels.coverage import Support
+from stackfix_knowledge.wheels.release import Release, WheelFact
 from stackfix_lockfiles.environment import Environment
 from stackfix_lockfiles.lock import LockedFile, LockedPackage
 from stackfix_lockfiles.platforms import Platform

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.driver import DriverVersion
+from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 
 __all__ = ["PLATFORMS", "Target", "short_names"]
 

@@ -21,7 +21,7 @@ from stackfix.rules.sf506_clash import Clashing
 from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution
 from stackfix.solve.search import Found
-from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles.edits import Edit, apply_edits
 from stackfix_lockfiles.lock import Lock, SourceKind
 from stackfix_lockfiles.relock import NotCached, Relocked, RelockRefused, relock

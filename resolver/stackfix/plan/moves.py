@@ -14,7 +14,7 @@ from stackfix.plan.plan import Move, VariantChange
 from stackfix.rules.judge import errors
 from stackfix.solve.problem import parse_requirement
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import Role
+from stackfix_knowledge.stack.packages import Role
 from stackfix_lockfiles.diff import Fork, PackageChange
 from stackfix_lockfiles.edits import Edit
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from stackfix.audit.lock_state import LockState
 from stackfix.model.stack import Piece, Stack
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import Role
+from stackfix_knowledge.stack.packages import Role
 
 __all__ = ["Rebuild", "rebuilds"]
 

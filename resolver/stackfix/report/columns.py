@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stackfix_knowledge.capability import ComputeCapability
+from stackfix_knowledge.hardware import ComputeCapability
 
 __all__ = ["COLUMNS", "LETTERS", "STYLES"]
 

@@ -14,7 +14,7 @@ from stackfix.report.console import show
 from stackfix.report.host_links import links
 from stackfix.report.plain import assemble, plain
 from stackfix.wording import count
-from stackfix_knowledge.severity import FactSeverity
+from stackfix_knowledge.evidence import FactSeverity
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

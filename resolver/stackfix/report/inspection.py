@@ -11,9 +11,9 @@ from stackfix.report.libraries import libraries_of, verdicts_of
 if TYPE_CHECKING:
     from stackfix.model.finding import Finding
     from stackfix.model.target import Target
+    from stackfix_knowledge.errors import MeasureError
     from stackfix_knowledge.graph import Graph
-    from stackfix_knowledge.measure.errors import MeasureError
-    from stackfix_knowledge.measure.inspect import Inspected
+    from stackfix_knowledge.inspect.package import Inspected
 
 __all__ = ["SCHEMA", "inspection_document"]
 

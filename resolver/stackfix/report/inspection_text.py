@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from stackfix.model.finding import Finding
     from stackfix.model.target import Target
-    from stackfix_knowledge.coverage import LibraryCoverage, Share
-    from stackfix_knowledge.measure.inspect import Inspected
+    from stackfix_knowledge.inspect.package import Inspected
+    from stackfix_knowledge.wheels.coverage import LibraryCoverage, Share
 
 __all__ = ["show_inspection"]
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from packaging.version import Version
 
     from stackfix.model.target import Target
-    from stackfix_knowledge.coverage import LibraryCoverage
-    from stackfix_knowledge.release import WheelFact
+    from stackfix_knowledge.wheels.coverage import LibraryCoverage
+    from stackfix_knowledge.wheels.release import WheelFact
 
 __all__ = ["libraries_of", "library_document", "verdicts_of"]
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from stackfix.audit.binaries import package_verdict
-from stackfix_knowledge.coverage import Support
+from stackfix_knowledge.wheels.coverage import Support
 
 if TYPE_CHECKING:
-    from stackfix_knowledge.capability import ComputeCapability
     from stackfix_knowledge.graph import Graph
-    from stackfix_knowledge.release import Release
+    from stackfix_knowledge.hardware import ComputeCapability
+    from stackfix_knowledge.wheels.release import Release
 
 __all__ = ["SCHEMA", "matrix_document"]
 

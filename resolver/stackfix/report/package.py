@@ -8,7 +8,7 @@ from stackfix.report.ties import bugs_of, collisions_of, couplings_of, evidence_
 
 if TYPE_CHECKING:
     from stackfix_knowledge.graph import Graph
-    from stackfix_knowledge.release import Release
+    from stackfix_knowledge.wheels.release import Release
 
 __all__ = ["SCHEMA", "package_document"]
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from stackfix.report.json import target_document
 from stackfix.report.libraries import libraries_of, verdicts_of
 from stackfix.report.ties import bugs_of, collisions_of, couplings_of, evidence_of
-from stackfix_knowledge.coverage import Support
+from stackfix_knowledge.wheels.coverage import Support
 
 if TYPE_CHECKING:
     from stackfix.model.target import Target
     from stackfix_knowledge.graph import Graph
-    from stackfix_knowledge.release import Release, WheelFact
+    from stackfix_knowledge.wheels.release import Release, WheelFact
 
 __all__ = ["SCHEMA", "release_document"]
 

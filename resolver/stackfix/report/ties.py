@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from packaging.version import Version
 
-    from stackfix_knowledge.advisories import Advisory
     from stackfix_knowledge.evidence import Evidence
     from stackfix_knowledge.graph import Graph
+    from stackfix_knowledge.stack.advisories import Advisory
 
 __all__ = ["bugs_of", "collisions_of", "couplings_of", "evidence_of"]
 

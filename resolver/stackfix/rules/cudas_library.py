@@ -16,9 +16,9 @@ from stackfix.model.target import Target
 from stackfix.rules.sf101_no_code import NoCode
 from stackfix.rules.sf103_partial import PartialCode
 from stackfix.rules.sf303_coupling import UnstatedCoupling
-from stackfix_knowledge.alternatives import Alternatives
-from stackfix_knowledge.coverage import LibraryCoverage, Support
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.stack.loading import Alternatives
+from stackfix_knowledge.wheels.coverage import LibraryCoverage, Support
 
 _CODES = {Support.UNSUPPORTED: NoCode.code, Support.PARTIAL: PartialCode.code}
 

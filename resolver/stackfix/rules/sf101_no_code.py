@@ -23,8 +23,8 @@ from stackfix.model.finding import Finding, Severity
 from stackfix.model.stack import Piece
 from stackfix.model.target import Target
 from stackfix.rules import wording
-from stackfix_knowledge.coverage import Support
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.wheels.coverage import Support
 
 
 class NoCode:

@@ -28,9 +28,9 @@ from packaging.version import InvalidVersion, Version
 from stackfix.model.finding import Finding, Severity
 from stackfix.model.stack import Piece, Stack
 from stackfix.model.target import Target
-from stackfix_knowledge.capability import ComputeCapability
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.release import Ptxas
+from stackfix_knowledge.hardware import ComputeCapability
+from stackfix_knowledge.wheels.release import Ptxas
 
 __all__ = ["Assembler", "AssemblerForDriver", "AssemblerOfTriton"]
 

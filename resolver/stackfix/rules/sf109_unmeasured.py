@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from stackfix.model.finding import Finding, Severity
 from stackfix.model.stack import Piece
 from stackfix.model.target import Target
-from stackfix_knowledge.coverage import Support
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.wheels.coverage import Support
 
 
 def is_unknown(piece: Piece, target: Target) -> bool:

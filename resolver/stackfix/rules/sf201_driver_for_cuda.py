@@ -25,7 +25,7 @@ from stackfix.model.finding import Finding, Severity
 from stackfix.model.stack import Piece, Stack
 from stackfix.model.target import Target
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import Role
+from stackfix_knowledge.stack.packages import Role
 
 
 class DriverForCuda:

@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from stackfix.model.finding import Finding, Severity
 from stackfix.model.stack import Piece, Stack
 from stackfix.model.target import Target
-from stackfix_knowledge.couplings import Coupling
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.stack.couplings import Coupling
 
 
 class UnstatedCoupling:

@@ -31,7 +31,7 @@ from stackfix.model.stack import Piece, Stack
 from stackfix.model.target import Target
 from stackfix_knowledge.evidence import EvidenceKind
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.loading import Installer, Library, Loading, When
+from stackfix_knowledge.stack.loading import Installer, Loading, LoadTime, SharedLibrary
 
 _TORCH = "torch"
 _RUNTIME = "cudart"
@@ -59,7 +59,7 @@ class MissingLibrary:
     def _finding(
         self,
         piece: Piece,
-        missing: Sequence[Library],
+        missing: Sequence[SharedLibrary],
         loading: Loading,
         stack: Stack,
         target: Target,
@@ -87,22 +87,22 @@ class MissingLibrary:
                 *loading.evidence,
                 *missing[0].evidence,
             ),
-            fix=fix if loading.when is When.SYSTEM else None,
+            fix=fix if loading.when is LoadTime.SYSTEM else None,
         )
 
 
 def _severity(loading: Loading, other: bool) -> Severity:
     """How bad it is; `other`: the environment holds another CUDA instead."""
     match loading.when:
-        case When.IMPORT:
+        case LoadTime.IMPORT:
             return Severity.ERROR
-        case When.PART:
+        case LoadTime.PART:
             return Severity.WARNING
-        case When.SYSTEM:
+        case LoadTime.SYSTEM:
             return Severity.WARNING if other else Severity.INFO
 
 
-def _missing(piece: Piece, loading: Loading, stack: Stack, graph: Graph) -> list[Library]:
+def _missing(piece: Piece, loading: Loading, stack: Stack, graph: Graph) -> list[SharedLibrary]:
     """The libraries that a package asks for and the environment has not.
 
     A wheel with libraries for several CUDA majors takes the one that is there.
@@ -169,7 +169,7 @@ def _present(stack: Stack, graph: Graph) -> frozenset[int]:
     return _inside(stack, graph) | {major for major in runtimes if major is not None}
 
 
-def _installers(missing: Sequence[Library], graph: Graph) -> str:
+def _installers(missing: Sequence[SharedLibrary], graph: Graph) -> str:
     """The packages that would help, those of the CUDA that the other libraries are of."""
     named = [majors for library in missing if len(majors := graph.cuda_majors(library)) == 1]
     cuda = frozenset[int]().union(*named)

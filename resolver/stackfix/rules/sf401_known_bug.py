@@ -23,8 +23,8 @@ from packaging.version import Version
 from stackfix.model.finding import Finding, Severity
 from stackfix.model.stack import Piece, Stack
 from stackfix.model.target import Target
-from stackfix_knowledge.advisories import Advisory
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.stack.advisories import Advisory
 
 CODE = "SF401"
 TITLE = "a known bug whose conditions the target meets"

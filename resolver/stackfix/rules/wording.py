@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.coverage import Coverage, Support
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
-from stackfix_knowledge.release import WheelFact
+from stackfix_knowledge.hardware import ComputeCapability
+from stackfix_knowledge.wheels.coverage import Coverage, Support
+from stackfix_knowledge.wheels.release import WheelFact
 
 __all__ = ["architectures", "code_evidence", "shares"]
 

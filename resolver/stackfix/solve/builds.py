@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from packaging.version import Version
 
 from stackfix.solve.problem import Problem
-from stackfix_knowledge.loading import When
-from stackfix_knowledge.release import WheelFact
+from stackfix_knowledge.stack.loading import LoadTime
+from stackfix_knowledge.wheels.release import WheelFact
 
 __all__ = ["cuda_majors"]
 
@@ -38,7 +38,7 @@ def cuda_majors(
         if name == _TORCH:
             if wheel.cuda is not None:
                 yield platform, wheel.cuda.major
-        elif loading.when is not When.IMPORT:
+        elif loading.when is not LoadTime.IMPORT:
             yield from ((platform, major) for major in _coupled(problem, name, version))
         else:
             libraries = (graph.loading.library(soname) for soname in loading.asks(wheel))

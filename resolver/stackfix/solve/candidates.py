@@ -20,11 +20,11 @@ from stackfix.solve.cost import Cost, cost
 from stackfix.solve.dead_ends import DeadEnds
 from stackfix.solve.pins import pinned, within_major
 from stackfix.solve.problem import Problem, StackRequirement
-from stackfix_knowledge.couplings import Collision, Coupling, Relation
-from stackfix_knowledge.indexes import IndexTable
-from stackfix_knowledge.packages import Role
-from stackfix_knowledge.release import Release, WheelFact
-from stackfix_knowledge.severity import FactSeverity
+from stackfix_knowledge.evidence import FactSeverity
+from stackfix_knowledge.stack.couplings import Collision, Coupling, Relation
+from stackfix_knowledge.stack.packages import Role
+from stackfix_knowledge.wheels.indexes import IndexTable
+from stackfix_knowledge.wheels.release import Release, WheelFact
 
 __all__ = ["Candidates", "Choice"]
 

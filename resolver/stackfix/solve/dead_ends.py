@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from stackfix.solve.problem import Problem, StackRequirement
-from stackfix_knowledge.release import Release
+from stackfix_knowledge.wheels.release import Release
 
 if TYPE_CHECKING:
     from stackfix.solve.candidates import Candidates

@@ -18,8 +18,8 @@ from resolvelib.providers import AbstractProvider
 
 from stackfix.solve.candidates import Candidates
 from stackfix.solve.problem import Asked, Problem, StackRequirement
-from stackfix_knowledge.packages import Role
-from stackfix_knowledge.release import Release
+from stackfix_knowledge.stack.packages import Role
+from stackfix_knowledge.wheels.release import Release
 
 __all__ = ["Candidate", "StackProvider"]
 

@@ -21,8 +21,8 @@ from stackfix.solve.cost import Cost
 from stackfix.solve.explain import Conflict
 from stackfix.solve.problem import Problem, StackRequirement
 from stackfix.solve.resolve import Solution, combine
-from stackfix_knowledge.packages import Role
-from stackfix_knowledge.release import Release
+from stackfix_knowledge.stack.packages import Role
+from stackfix_knowledge.wheels.release import Release
 
 __all__ = ["Relapse", "relapse", "sentence"]
 

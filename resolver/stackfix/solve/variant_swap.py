@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stackfix.solve.cost import Cost
-from stackfix_knowledge.variants import Variant
+from stackfix_knowledge.stack.variants import Variant
 
 __all__ = ["VariantSwap"]
 

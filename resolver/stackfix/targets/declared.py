@@ -8,8 +8,8 @@ from typing import Any
 
 from stackfix.model.target import PLATFORMS, Target
 from stackfix.targets.parse import FORM, TargetError, parse_target, target_of_card
-from stackfix_knowledge.driver import DriverVersion
-from stackfix_knowledge.gpus import GpuTable
+from stackfix_knowledge.cards.gpus import GpuTable
+from stackfix_knowledge.hardware import DriverVersion
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.pyproject import Pyproject
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from stackfix.model.target import Target
 from stackfix.targets.parse import card_name
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.driver import DriverVersion
-from stackfix_knowledge.gpus import GpuTable
+from stackfix_knowledge.cards.gpus import GpuTable
+from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 
 if TYPE_CHECKING:
     from stackfix.host.host import Card, Host

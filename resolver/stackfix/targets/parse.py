@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from stackfix.errors import StackfixError
 from stackfix.model.target import Target
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.driver import DriverVersion
-from stackfix_knowledge.gpus import GpuTable
+from stackfix_knowledge.cards.gpus import GpuTable
+from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 
 __all__ = ["FORM", "TargetError", "card_name", "parse_target", "target_of_card"]
 

@@ -12,7 +12,7 @@ from stackfix.model.target import Target
 from stackfix.targets.declared import declared_targets
 from stackfix.targets.hosts import merge, targets_of_host
 from stackfix.targets.parse import TargetError, parse_target
-from stackfix_knowledge.gpus import GpuTable
+from stackfix_knowledge.cards.gpus import GpuTable
 from stackfix_lockfiles.pyproject import Pyproject
 
 if TYPE_CHECKING:

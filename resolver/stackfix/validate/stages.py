@@ -14,7 +14,7 @@ from stackfix.validate.process import Limits
 from stackfix.validate.python import KERNELS, EnvironmentPython
 from stackfix.validate.static import order_of
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import Role
+from stackfix_knowledge.stack.packages import Role
 
 __all__ = ["Ground", "Stage", "stages"]
 

@@ -61,7 +61,7 @@ def _judge(order: InspectionOrder, file: IO[str]) -> int:
     from stackfix.audit.binaries import judge_inspected, package_verdict
     from stackfix.model.finding import Severity
     from stackfix_knowledge.graph import Graph
-    from stackfix_knowledge.measure.inspect import inspect_path
+    from stackfix_knowledge.inspect.inspection import inspect_path
 
     targets = tuple(document.target() for document in order.targets)
     graph = Graph.load([Path(path) for path in order.knowledge])

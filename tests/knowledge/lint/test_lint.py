@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from stackfix_knowledge import reader
-from stackfix_knowledge.coverage import Share
-from stackfix_knowledge.lint import Kind, Problem, lint_own, lint_shipped
-from stackfix_knowledge.lint.decisions import Decision, Decisions
+from stackfix_knowledge.lint.lint import lint_own, lint_shipped
+from stackfix_knowledge.lint.remark import Remark, RemarkKind
+from stackfix_knowledge.lint.verdicts import Decision, Decisions
+from stackfix_knowledge.wheels.coverage import Share
 
 FACTS = reader.facts_folder()
 
@@ -46,14 +47,14 @@ date = "2026-11-30"
 [sources."""
 
 
-def own(tmp_path: Path, text: str) -> list[Problem]:
+def own(tmp_path: Path, text: str) -> list[Remark]:
     path = tmp_path / "facts.toml"
     path.write_text(text)
     return list(lint_own(path))
 
 
 def test_the_shipped_facts_have_no_fault() -> None:
-    assert [str(problem) for problem in lint_shipped() if problem.kind is Kind.FAULT] == []
+    assert [str(problem) for problem in lint_shipped() if problem.kind is RemarkKind.FAULT] == []
 
 
 def test_sound_facts_of_a_project_have_no_problem(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_each_fault_is_named_with_its_place(
     assert old in WHEEL
     problems = own(tmp_path, WHEEL.replace(old, new))
     assert problems
-    assert problems[0].kind is Kind.FAULT
+    assert problems[0].kind is RemarkKind.FAULT
     assert place in problems[0].place
     assert expected in problems[0].text
 
@@ -110,7 +111,7 @@ def test_versions_out_of_order_are_a_fault(tmp_path: Path) -> None:
 def test_a_share_near_a_threshold_is_listed_once_with_its_cards(tmp_path: Path) -> None:
     text = WHEEL.replace('"sm_80 sm_90" = 3', '"sm_80 sm_90 compute_90" = 91\n"sm_80 sm_90" = 9')
     (problem,) = own(tmp_path, text)
-    assert problem.kind is Kind.BORDERLINE
+    assert problem.kind is RemarkKind.BORDERLINE
     assert "12.0" in problem.text
     assert "91 of 100 containers (91%, 0 of them native) counts as jit" in problem.text
     clear = WHEEL.replace('"sm_80 sm_90" = 3', '"sm_80 sm_90 compute_90" = 99\n"sm_80 sm_90" = 1')
@@ -118,7 +119,7 @@ def test_a_share_near_a_threshold_is_listed_once_with_its_cards(tmp_path: Path) 
 
 
 def test_a_case_that_somebody_looked_at_is_listed_apart_with_the_reason() -> None:
-    decided = [problem for problem in lint_shipped() if problem.kind is Kind.DECIDED]
+    decided = [problem for problem in lint_shipped() if problem.kind is RemarkKind.DECIDED]
     training = next(one for one in decided if one.file == "wheels/nvidia-cudnn-cu12.toml")
     assert "35 of 41 containers" in training.text
     assert "training would miss them" in training.text
@@ -151,7 +152,7 @@ def test_a_measurement_against_the_vendors_matrix_is_listed(tmp_path: Path) -> N
         .replace("1.0", "9.5.1.99").replace('"sm_80 sm_90" = 3', '"sm_80 sm_120" = 3')
     )  # fmt: skip
     problems = own(tmp_path, text.replace("own/lib.so", "nvidia/cudnn/lib/libcudnn_ops.so.9"))
-    texts = [problem.text for problem in problems if problem.kind is Kind.DISPUTED]
+    texts = [problem.text for problem in problems if problem.kind is RemarkKind.DISPUTED]
     assert any("12.1: measured to run, the vendor's matrix of 9.5.1 does" in text for text in texts)
     assert any(text.startswith("5.0, 6.0, 6.1, 7.0, 7.5, 9.0: the vendor's") for text in texts)
 
@@ -163,7 +164,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(FACTS, folder, ignore=shutil.ignore_patterns("wheels"))
     (folder / "wheels").mkdir()
     monkeypatch.setattr("stackfix_knowledge.reader.facts_folder", lambda: folder)
-    monkeypatch.setattr("stackfix_knowledge.lint.facts_folder", lambda: folder)
+    monkeypatch.setattr("stackfix_knowledge.lint.lint.facts_folder", lambda: folder)
     return folder
 
 
@@ -174,7 +175,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def faults(folder: Path) -> list[str]:
-    return [str(problem) for problem in lint_shipped() if problem.kind is Kind.FAULT]
+    return [str(problem) for problem in lint_shipped() if problem.kind is RemarkKind.FAULT]
 
 
 def test_tables_that_nobody_damaged_have_no_fault(copied: Path) -> None:

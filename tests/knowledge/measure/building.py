@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from stackfix_knowledge.architecture import Architecture, Kind
+from stackfix_knowledge.hardware import Architecture, CodeKind
 
 NCCL_WHEEL = "nvidia_nccl_cu12-2.27.3-py3-none-manylinux2014_x86_64.whl"
 
@@ -18,7 +18,7 @@ def image(
 ) -> bytes:
     """One image, such as ``sm_90a``, with its header of 64 bytes."""
     parsed = Architecture.parse(text)
-    is_ptx = parsed.kind is Kind.PTX
+    is_ptx = parsed.kind is CodeKind.PTX
     number = parsed.capability.major * 10 + parsed.capability.minor
     flags = 0x11 | {"": 0, "a": 0x100000, "f": 0x200000}[parsed.variant]
     header = struct.pack("<HHIQ", 1 if is_ptx else 2, 0x101, 64, len(payload))

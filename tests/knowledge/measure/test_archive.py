@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stackfix_knowledge.binaries.library import is_library
+from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.measure import archive as archive_module
-from stackfix_knowledge.measure.archive import Archive, is_library
-from stackfix_knowledge.measure.errors import MeasureError
+from stackfix_knowledge.measure.archive import Archive
 from stackfix_knowledge.measure.remote import RemoteFile
 from tests.knowledge.measure.building import wheel
 from tests.knowledge.measure.serving import FILES, Served

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from stackfix_knowledge.measure.errors import MeasureError
+from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.measure.index import Index, configured_index
 from tests.knowledge.measure.serving import FILES, INDEX, Served
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.evidence import EvidenceKind
-from stackfix_knowledge.measure.errors import MeasureError
 from stackfix_knowledge.measure.index import Index
 from stackfix_knowledge.measure.measuring import Measuring
 from stackfix_knowledge.reader import read_file
-from stackfix_knowledge.release import Release
-from stackfix_knowledge.wheels import parse_release
+from stackfix_knowledge.wheels.release import Release, parse_release
 from tests.knowledge.measure.building import NCCL_WHEEL, metadata, nccl_wheel, wheel
 from tests.knowledge.measure.serving import INDEX, Served
 

@@ -3,7 +3,7 @@
 import pytest
 from packaging.version import Version
 
-from stackfix_knowledge.measure.metadata import pins, read_metadata
+from stackfix_knowledge.measure.wheel import pins, read_metadata
 from tests.knowledge.measure.building import metadata
 
 TORCH = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from packaging.version import Version
 
-from stackfix_knowledge.coverage import Coverage
-from stackfix_knowledge.measure.errors import MeasureError
+from stackfix_knowledge.errors import MeasureError
+from stackfix_knowledge.measure.comparing import Outdated, compare
 from stackfix_knowledge.measure.index import Index
-from stackfix_knowledge.measure.outdated import Outdated, compare
-from stackfix_knowledge.release import Release, WheelFact
+from stackfix_knowledge.wheels.coverage import Coverage
+from stackfix_knowledge.wheels.release import Release, WheelFact
 from tests.knowledge.measure.serving import INDEX, Served
 
 TAG = "py3-none-manylinux_2_28_x86_64"

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
+from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.measure.errors import MeasureError
-from stackfix_knowledge.measure.facts import FactsFile, Table
-from stackfix_knowledge.measure.own import measuring_into
+from stackfix_knowledge.measure.facts_file import FactsFile, Table, measuring_into
 
 SHIPPED = {
     "file": "own_lib-1.0-py3-none-manylinux_2_28_x86_64.whl",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackfix_knowledge.measure.errors import MeasureError
+from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.measure.remote import RemoteFile
 from tests.knowledge.measure.serving import FILES, Served
 

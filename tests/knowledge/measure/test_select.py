@@ -4,7 +4,8 @@ import pytest
 from packaging.version import Version
 
 from stackfix_knowledge.measure.index import IndexFile
-from stackfix_knowledge.measure.select import PLATFORMS, by_release, platform_of
+from stackfix_knowledge.measure.measuring import by_release
+from stackfix_knowledge.wheels.release import PLATFORMS, platform_of
 
 
 def chosen(*names: str, platforms: tuple[str, ...] = PLATFORMS) -> dict[str, dict[str, str]]:

@@ -11,10 +11,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.evidence import EvidenceKind
-from stackfix_knowledge.measure.errors import MeasureError
-from stackfix_knowledge.measure.facts import FactsFile, Table
-from stackfix_knowledge.measure.verifying import differences, recorded, verify
+from stackfix_knowledge.measure.comparing import differences, recorded, verify
+from stackfix_knowledge.measure.facts_file import FactsFile, Table
 
 RELEASE: Table = {
     "version": "1.0",

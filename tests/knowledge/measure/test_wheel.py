@@ -5,18 +5,18 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.coverage import Support
+from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.evidence import EvidenceKind
+from stackfix_knowledge.hardware import ComputeCapability
 from stackfix_knowledge.measure.archive import Archive
-from stackfix_knowledge.measure.errors import MeasureError
 from stackfix_knowledge.measure.wheel import (
     measure_binaries,
     measure_metadata,
     metadata_of,
     shared_files,
 )
-from stackfix_knowledge.release import WheelFact
+from stackfix_knowledge.wheels.coverage import Support
+from stackfix_knowledge.wheels.release import WheelFact
 from tests.knowledge.measure.building import (
     NCCL_WHEEL,
     elf,

@@ -12,7 +12,7 @@ import rtoml
 
 from stackfix.diagnose import diagnose
 from stackfix.diagnose.diagnosis import Diagnosis
-from stackfix_knowledge.signatures import Role
+from stackfix_knowledge.logs.signatures import LineRole
 
 CASES: list[dict[str, Any]] = [
     case
@@ -64,7 +64,7 @@ def test_a_log_gets_its_answer(
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_no_wrapper_is_named_as_the_cause(case: dict[str, Any], tmp_path: Path) -> None:
     found = run(case, tmp_path, DRESSES["plain"])
-    assert all(event.role in (Role.CAUSE, Role.HANG) for event in found.cause)
+    assert all(event.role in (LineRole.CAUSE, LineRole.HANG) for event in found.cause)
     assert not set(map(id, found.cause)) & set(map(id, found.wrappers))
 
 

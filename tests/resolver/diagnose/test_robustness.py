@@ -17,8 +17,8 @@ from stackfix.diagnose.answer import answer
 from stackfix.diagnose.collect import read_log
 from stackfix.diagnose.diagnosis import Diagnosis
 from stackfix.diagnose.facts import Facts
-from stackfix_knowledge.gpus import GpuTable
-from stackfix_knowledge.signatures import signature_table
+from stackfix_knowledge.cards.gpus import GpuTable
+from stackfix_knowledge.logs.signatures import signature_table
 
 GPUS = GpuTable.load()
 LINES = [line for s in signature_table().signatures for line in (*s.positive, *s.negative)]

@@ -14,8 +14,7 @@ from stackfix.documents.document import dump
 from stackfix.documents.reading import parse
 from stackfix.documents.target import TargetDocument
 from stackfix.model.target import Target
-from stackfix_knowledge.capability import ComputeCapability
-from stackfix_knowledge.driver import DriverVersion
+from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 from stackfix_lockfiles.errors import InputError
 
 DRIVERS = st.none() | st.from_regex(r"[1-9]\d{2}(\.\d{1,3}){0,2}", fullmatch=True).map(

@@ -18,7 +18,7 @@ from stackfix.host.devices import (
     read_nvswitches,
 )
 from stackfix.host.host import Iommu, NetworkInterface
-from stackfix_knowledge.gpus import GpuTable
+from stackfix_knowledge.cards.gpus import GpuTable
 
 _CLOSED = (
     "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\n"

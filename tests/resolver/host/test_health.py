@@ -23,7 +23,7 @@ from stackfix.host.host import (
     System,
     XidReport,
 )
-from stackfix_knowledge.severity import FactSeverity
+from stackfix_knowledge.evidence import FactSeverity
 
 H100 = "NVIDIA H100 80GB HBM3"
 READY = Fabric(state=FabricState.COMPLETED)

@@ -9,7 +9,7 @@ from stackfix.plan.plan import Plan
 from stackfix.plan.propose import propose
 from stackfix.plan.request import Request
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.uv import Uv
 from tests.registry.server import Index

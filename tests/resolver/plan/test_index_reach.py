@@ -12,7 +12,7 @@ from stackfix.plan.plan import Plan, Status
 from stackfix.plan.propose import propose
 from stackfix.plan.request import Request, Strategy
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import IndexUnreachable, answers
 from tests.registry.server import Index

@@ -10,8 +10,8 @@ from stackfix.model.finding import Finding, Severity
 from stackfix.plan.plan import Move, NextStep, Obstacle, Plan, Selection, Status
 from stackfix.plan.rebuilds import Rebuild
 from stackfix.targets.parse import parse_target
+from stackfix_knowledge.cards.gpus import GpuTable
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
-from stackfix_knowledge.gpus import GpuTable
 from stackfix_lockfiles.edits import Edit, EditKind
 
 GPUS = GpuTable.load()

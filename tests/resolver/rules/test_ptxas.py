@@ -7,7 +7,7 @@ import pytest
 from stackfix.model.finding import Severity
 from stackfix.model.stack import Piece, Stack
 from stackfix.rules.judge import judge_stack
-from stackfix_knowledge.release import Ptxas
+from stackfix_knowledge.wheels.release import Ptxas
 from tests.resolver.making import graph, piece, stack, target, wheel
 
 

@@ -14,8 +14,8 @@ from stackfix.model.environment import TargetEnvironment
 from stackfix.model.stack import Piece, Stack
 from stackfix.solve.problem import Problem, StackRequirement
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.indexes import IndexTable
-from stackfix_knowledge.release import Release
+from stackfix_knowledge.wheels.indexes import IndexTable
+from stackfix_knowledge.wheels.release import Release
 from stackfix_lockfiles.platforms import Platform
 from tests.resolver.making import library, target, wheel
 

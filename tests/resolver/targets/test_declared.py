@@ -9,7 +9,7 @@ import pytest
 
 from stackfix.model.target import Target
 from stackfix.targets.declared import declared_targets
-from stackfix_knowledge.gpus import GpuTable
+from stackfix_knowledge.cards.gpus import GpuTable
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.pyproject import Pyproject
 

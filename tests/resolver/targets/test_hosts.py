@@ -13,7 +13,7 @@ from stackfix.host.host import (
 )
 from stackfix.targets.hosts import merge, targets_of_host
 from stackfix.targets.parse import parse_target
-from stackfix_knowledge.gpus import GpuTable
+from stackfix_knowledge.cards.gpus import GpuTable
 
 GPUS = GpuTable.load()
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackfix.targets.parse import TargetError, card_name, parse_target
-from stackfix_knowledge.gpus import GpuTable
+from stackfix_knowledge.cards.gpus import GpuTable
 
 GPUS = GpuTable.load()
 

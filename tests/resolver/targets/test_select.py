@@ -12,7 +12,7 @@ from stackfix.documents.document import dump
 from stackfix.host.document import host_document
 from stackfix.host.host import Host
 from stackfix.targets.select import NoTarget, Origin, Selected, select_targets
-from stackfix_knowledge.gpus import GpuTable
+from stackfix_knowledge.cards.gpus import GpuTable
 from stackfix_lockfiles.pyproject import Pyproject
 from tests.resolver.targets.test_declared import a_pyproject
 from tests.resolver.targets.test_hosts import RTX_5090, a_card, a_host

@@ -9,7 +9,7 @@ from typing import Any
 from stackfix.model.target import Target
 from stackfix.targets.parse import parse_target
 from stackfix.validate.static import main, order_of
-from stackfix_knowledge.gpus import GpuTable
+from stackfix_knowledge.cards.gpus import GpuTable
 from tests.knowledge.measure.building import elf, fatbin, install
 
 GPUS = GpuTable.load()

@@ -36,12 +36,13 @@ def command(files: tuple[Path, ...], output_format: str) -> int:
 
     Exit code: 0 nothing wrong, 1 something wrong.
     """
-    from stackfix_knowledge.lint import Kind, lint_own, lint_shipped
+    from stackfix_knowledge.lint.lint import lint_own, lint_shipped
+    from stackfix_knowledge.lint.remark import RemarkKind
 
     problems = [
         problem for path in files for problem in lint_own(path)
     ] if files else list(lint_shipped())  # fmt: skip
-    wrong = [problem for problem in problems if problem.kind is Kind.FAULT]
+    wrong = [problem for problem in problems if problem.kind is RemarkKind.FAULT]
     if output_format == "json":
         from stackfix.report.json import dump
 
@@ -70,7 +71,7 @@ def command(files: tuple[Path, ...], output_format: str) -> int:
             for line in lines:
                 click.echo(f"  {one_line(line)}")
     if not wrong:
-        open_ones = [problem for problem in problems if problem.kind is not Kind.DECIDED]
+        open_ones = [problem for problem in problems if problem.kind is not RemarkKind.DECIDED]
         rest = f", {count(len(open_ones), 'place')} to look at" if open_ones else ""
         click.echo(f"✓ nothing wrong{rest}")
     return FINDINGS if wrong else 0

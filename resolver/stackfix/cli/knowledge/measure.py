@@ -90,7 +90,7 @@ def package_of(name: str) -> str:
 @contextmanager
 def _folder(own: Path | None, packages: list[str]) -> Iterator[Path]:
     """Where measuring writes to."""
-    from stackfix_knowledge.measure.own import measuring_into
+    from stackfix_knowledge.measure.facts_file import measuring_into
     from stackfix_knowledge.reader import facts_folder
 
     shipped = facts_folder() / "wheels"

@@ -14,8 +14,8 @@ from stackfix.cli.options import format_option
 
 if TYPE_CHECKING:
     from stackfix_knowledge.graph import Graph
+    from stackfix_knowledge.measure.comparing import Outdated
     from stackfix_knowledge.measure.index import Index
-    from stackfix_knowledge.measure.outdated import Outdated
 from stackfix.wording import one_line
 
 __all__ = ["command"]
@@ -66,8 +66,8 @@ def _measured() -> list[str]:
 def _compare(names: Sequence[str], graph: Graph, index: Index) -> tuple[list[Outdated], list[str]]:
     from concurrent.futures import ThreadPoolExecutor
 
-    from stackfix_knowledge.measure.errors import MeasureError
-    from stackfix_knowledge.measure.outdated import compare
+    from stackfix_knowledge.errors import MeasureError
+    from stackfix_knowledge.measure.comparing import compare
 
     def one(name: str) -> Outdated | MeasureError:
         package = graph.packages.get(name)

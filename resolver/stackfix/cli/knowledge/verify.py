@@ -32,9 +32,9 @@ def command(releases: tuple[str, ...], address: str | None, output_format: str) 
     from packaging.version import Version
 
     from stackfix_knowledge.evidence import EvidenceKind
-    from stackfix_knowledge.measure.facts import FactsFile
+    from stackfix_knowledge.measure.comparing import recorded, verify
+    from stackfix_knowledge.measure.facts_file import FactsFile
     from stackfix_knowledge.measure.measuring import Measuring
-    from stackfix_knowledge.measure.verifying import recorded, verify
     from stackfix_knowledge.reader import facts_folder
 
     shipped = facts_folder() / "wheels"

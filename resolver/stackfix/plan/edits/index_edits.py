@@ -10,7 +10,7 @@ from packaging.version import Version
 from stackfix.plan.edits.scope import Scope
 from stackfix.plan.problems.index_choice import in_the_way
 from stackfix.solve.problem import Home, Problem
-from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles import edits as editing
 from stackfix_lockfiles.edits import Edit
 from stackfix_lockfiles.lock import ConflictItem

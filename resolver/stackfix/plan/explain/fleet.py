@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from stackfix.model.target import Target
-from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.wheels.indexes import IndexTable
 
 __all__ = ["Asked", "smallest_split", "uv_sketch"]
 

@@ -15,7 +15,7 @@ from stackfix.solve.candidates import Candidates
 from stackfix.solve.explain import Conflict
 from stackfix.solve.problem import Problem, StackRequirement
 from stackfix.solve.resolve import complete
-from stackfix_knowledge.packages import Package
+from stackfix_knowledge.stack.packages import Package
 
 __all__ = ["next_step", "worth_a_step"]
 

@@ -20,10 +20,10 @@ from stackfix.solve.candidates import Candidates
 from stackfix.solve.problem import IndexChoice, Problem, StackRequirement
 from stackfix.solve.search import Found
 from stackfix.solve.upgrade import relapse
-from stackfix_knowledge.driver import DriverVersion
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.indexes import IndexTable
-from stackfix_knowledge.packages import Role
+from stackfix_knowledge.hardware import DriverVersion
+from stackfix_knowledge.stack.packages import Role
+from stackfix_knowledge.wheels.indexes import IndexTable
 
 __all__ = ["lifts", "raised"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from stackfix.plan.request import Request, Strategy
 from stackfix.solve.problem import SAME_INDEX, IndexChoice
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles.edits import remove_index
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import Lock

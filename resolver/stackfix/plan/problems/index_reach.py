@@ -9,7 +9,7 @@ from stackfix.plan.problems.index_choice import homes
 from stackfix.plan.request import Request
 from stackfix.solve.problem import SAME_INDEX, IndexChoice
 from stackfix.solve.search import Found
-from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.relock import answers
 

@@ -15,7 +15,7 @@ from stackfix.plan.edits.scope import chosen_groups
 from stackfix.plan.edits.specifier import kept_clauses
 from stackfix.plan.request import Request
 from stackfix.solve.problem import SAME_INDEX, IndexChoice, Problem, StackRequirement
-from stackfix_knowledge.packages import Role
+from stackfix_knowledge.stack.packages import Role
 from stackfix_lockfiles.lock import Lock, SourceKind
 from stackfix_lockfiles.requirement import DeclaredRequirement
 

@@ -22,8 +22,8 @@ from stackfix.solve.problem import Problem, StackRequirement
 from stackfix.solve.search import Failure
 from stackfix.solve.variant_swap import VariantSwap
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.packages import Role
-from stackfix_knowledge.variants import Variant, VariantGroup
+from stackfix_knowledge.stack.packages import Role
+from stackfix_knowledge.stack.variants import Variant, VariantGroup
 from stackfix_lockfiles import edits as editing
 from stackfix_lockfiles.edits import Edit
 from stackfix_lockfiles.errors import InputError

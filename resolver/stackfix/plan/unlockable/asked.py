@@ -14,8 +14,8 @@ from stackfix.model.stack import Piece, Stack
 from stackfix.plan.edits.specifier import exact, kept_clauses, written
 from stackfix.plan.problems.project import active
 from stackfix.plan.request import Request
-from stackfix_knowledge.packages import Role
-from stackfix_knowledge.release import Release
+from stackfix_knowledge.stack.packages import Role
+from stackfix_knowledge.wheels.release import Release
 from stackfix_lockfiles.environment import Environment
 
 __all__ = ["Asked", "asked_of", "named_alone", "standing"]

@@ -25,7 +25,7 @@ from stackfix.solve.problem import Problem, StackRequirement
 from stackfix.solve.provider import Candidate, StackProvider
 from stackfix.solve.upgrade import UvCandidates
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
-from stackfix_knowledge.indexes import IndexTable
+from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles.platforms import Platform
 from stackfix_lockfiles.requirement import DeclaredRequirement
 

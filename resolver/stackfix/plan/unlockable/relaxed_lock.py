@@ -16,7 +16,7 @@ from stackfix.plan.edits.specifier import kept_clauses, written
 from stackfix.plan.request import Request
 from stackfix.plan.unlockable.clashes import Clash
 from stackfix.plan.unlockable.wording import quoted
-from stackfix_knowledge.packages import Role
+from stackfix_knowledge.stack.packages import Role
 from stackfix_lockfiles.edits import Edit, apply_edits, replace_requirement
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.relock import Unsolvable, relock

@@ -1,0 +1,1 @@
+"""Reading GPU code out of binaries. Nothing is executed."""

@@ -1,0 +1,1 @@
+"""Graphics cards, and the CUDA toolkits and drivers that serve them."""

@@ -1,0 +1,235 @@
+"""CUDA toolkits, drivers and the life span of each compute capability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+from stackfix_knowledge.evidence import Evidence, Fact
+from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
+from stackfix_knowledge.reader import Entry, Sources, read_facts
+
+__all__ = ["CudaTable", "DriverBranch", "LifeSpan", "Toolkit"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolkit:
+    """One release of the CUDA toolkit."""
+
+    version: Version
+    linux: DriverVersion | None
+    """The driver that belongs to it on Linux; PTX that it wrote needs at least this one."""
+    windows: DriverVersion | None
+    evidence: tuple[Evidence, ...]
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifeSpan:
+    """Which toolkits and drivers know cards of one compute capability."""
+
+    capability: ComputeCapability
+    first_cuda: Version | None
+    """The first toolkit that can compile for it."""
+    last_cuda: Version | None
+    """The last one, as major.minor; None while support goes on."""
+    first_driver: DriverVersion | None
+    last_branch: int | None
+    """The last driver branch that supports it; None while support goes on."""
+    evidence: tuple[Evidence, ...]
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverBranch:
+    """A branch of the data-centre driver."""
+
+    number: int
+    kind: str | None
+    """"long-term", "production" or "new-feature"; None if not known."""
+    end_of_life: str | None
+    """Year and month in which it ends ("2028-06"); None if not known."""
+    evidence: tuple[Evidence, ...]
+
+
+class CudaTable:
+    """Toolkits, drivers and capabilities; each answer comes with its evidence."""
+
+    def __init__(
+        self,
+        *,
+        toolkits: Iterable[Toolkit],
+        minima: Mapping[tuple[int, str], Fact[DriverVersion]],
+        spans: Iterable[LifeSpan],
+        branches: Iterable[DriverBranch],
+        forward_compatibility: tuple[Evidence, ...] = (),
+    ) -> None:
+        self.toolkits = tuple(sorted(toolkits, key=lambda toolkit: toolkit.version))
+        self.branches = tuple(sorted(branches, key=lambda branch: branch.number))
+        self.spans = {span.capability.device: span for span in spans}
+        self._minima = dict(minima)
+        self.forward_compatibility = forward_compatibility
+        """On which cards the libcuda of the package cuda-compat may stand before the driver's."""
+
+    @classmethod
+    def load(cls) -> CudaTable:
+        """The shipped table."""
+        file = read_facts("cuda.toml")
+        file.only(
+            "sources", "toolkit", "compatibility", "forward-compatibility", "capability", "branch"
+        )
+        sources = file.sources()
+        return cls(
+            toolkits=[_toolkit(entry, sources) for entry in file.entries("toolkit")],
+            minima=dict(
+                pair for entry in file.entries("compatibility") for pair in _minima(entry, sources)
+            ),
+            spans=[_span(entry, sources) for entry in file.entries("capability")],
+            branches=[_branch(entry, sources) for entry in file.entries("branch")],
+            forward_compatibility=file.entry("forward-compatibility").evidence(sources),
+        )
+
+    def minimum_driver(
+        self, cuda_major: int, platform: str = "linux_x86_64"
+    ) -> Fact[DriverVersion] | None:
+        """The oldest driver that runs binaries of any toolkit of that major.
+
+        This is minor-version compatibility: it holds for compiled code. PTX is another matter,
+        see `toolkit_driver`.
+        """
+        return self._minima.get((cuda_major, _system(platform)))
+
+    def toolkit_driver(
+        self, cuda: Version, platform: str = "linux_x86_64"
+    ) -> Fact[DriverVersion] | None:
+        """The oldest driver that compiles PTX written by this toolkit, by its major and minor.
+
+        Later digits do not count, so a component's own number ("12.8.93") may be given. None if
+        the toolkit is not known.
+        """
+        for toolkit in self.toolkits:
+            if toolkit.version.release[:2] == cuda.release[:2]:
+                driver = toolkit.windows if _system(platform) == "windows" else toolkit.linux
+                if driver is not None:
+                    return Fact(value=driver, evidence=toolkit.evidence, note=toolkit.note)
+        return None
+
+    def highest_cuda(self, driver: DriverVersion) -> Fact[Version] | None:
+        """The newest toolkit, as major.minor, whose PTX this Linux driver compiles.
+
+        A driver newer than every known toolkit may know a newer one. None for a driver older than
+        the oldest toolkit known.
+        """
+        best = None
+        for toolkit in self.toolkits:
+            if toolkit.linux is not None and toolkit.linux <= driver:
+                best = toolkit
+        if best is None:
+            return None
+        major, minor = best.version.release[:2]
+        return Fact(value=Version(f"{major}.{minor}"), evidence=best.evidence, note=best.note)
+
+    def first_driver(self, capability: ComputeCapability) -> Fact[DriverVersion] | None:
+        """The first Linux driver that runs a card of this capability; None if not known."""
+        span = self.spans.get(capability.device)
+        if span is None or span.first_driver is None:
+            return None
+        return Fact(value=span.first_driver, evidence=span.evidence, note=span.note)
+
+    def last_branch(self, capability: ComputeCapability) -> Fact[int] | None:
+        """The last driver branch for this capability; None while no end is known."""
+        span = self.spans.get(capability.device)
+        if span is None or span.last_branch is None:
+            return None
+        return Fact(value=span.last_branch, evidence=span.evidence, note=span.note)
+
+    def first_cuda(self, capability: ComputeCapability) -> Fact[Version] | None:
+        """The first toolkit that compiles for this capability; None if not known."""
+        span = self.spans.get(capability.device)
+        if span is None or span.first_cuda is None:
+            return None
+        return Fact(value=span.first_cuda, evidence=span.evidence, note=span.note)
+
+    def dropped(self, capability: ComputeCapability) -> Fact[int] | None:
+        """The CUDA major that no longer supports this capability; None while none is known."""
+        span = self.spans.get(capability.device)
+        if span is None or span.last_cuda is None:
+            return None
+        return Fact(value=span.last_cuda.major + 1, evidence=span.evidence, note=span.note)
+
+    def advised_driver(
+        self, capability: ComputeCapability, at_least: DriverVersion
+    ) -> Fact[DriverVersion] | None:
+        """The oldest driver that is `at_least` that and supports the card.
+
+        None if there is none: the driver asked for no longer supports the card.
+        """
+        span = self.spans.get(capability.device)
+        first = span.first_driver if span is not None else None
+        wanted = at_least if first is None else max(first, at_least)
+        if span is None:
+            return None
+        if span.last_branch is not None and wanted.branch > span.last_branch:
+            return None
+        return Fact(value=wanted, evidence=span.evidence, note=span.note)
+
+    def branch(self, driver: DriverVersion) -> DriverBranch | None:
+        """What is known about the branch of this driver."""
+        return next((known for known in self.branches if known.number == driver.branch), None)
+
+
+def _system(platform: str) -> str:
+    return "windows" if platform.startswith("win") else "linux"
+
+
+def _toolkit(entry: Entry, sources: Sources) -> Toolkit:
+    entry.only("version", "linux", "windows", "source", "note")
+    return Toolkit(
+        version=entry.version("version"),
+        linux=entry.driver("linux"),
+        windows=entry.driver("windows"),
+        evidence=entry.evidence(sources),
+        note=entry.optional_text("note"),
+    )
+
+
+def _minima(
+    entry: Entry, sources: Sources
+) -> Iterable[tuple[tuple[int, str], Fact[DriverVersion]]]:
+    entry.only("cuda", "linux", "windows", "source", "note")
+    for system in ("linux", "windows"):
+        driver = entry.driver(system)
+        if driver is not None:
+            known = Fact(
+                value=driver,
+                evidence=entry.evidence(sources),
+                note=entry.optional_text("note"),
+            )
+            yield (entry.integer("cuda"), system), known
+
+
+def _span(entry: Entry, sources: Sources) -> LifeSpan:
+    entry.only(
+        "capability", "first-cuda", "last-cuda", "first-driver", "last-branch", "source", "note"
+    )
+    return LifeSpan(
+        capability=entry.capability("capability"),
+        first_cuda=entry.optional_version("first-cuda"),
+        last_cuda=entry.optional_version("last-cuda"),
+        first_driver=entry.driver("first-driver"),
+        last_branch=entry.optional_integer("last-branch"),
+        evidence=entry.evidence(sources),
+        note=entry.optional_text("note"),
+    )
+
+
+def _branch(entry: Entry, sources: Sources) -> DriverBranch:
+    entry.only("number", "kind", "end-of-life", "source")
+    return DriverBranch(
+        number=entry.integer("number"),
+        kind=entry.optional_text("kind"),
+        end_of_life=entry.optional_text("end-of-life"),
+        evidence=entry.evidence(sources),
+    )

@@ -1,0 +1,1 @@
+"""Which GPU code lies on this disk."""

@@ -1,0 +1,1 @@
+"""What lines of a log mean: signatures of faults, and the driver's Xids."""

@@ -1,0 +1,282 @@
+"""What must go together, or must not, although no wheel's metadata says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from stackfix_knowledge.evidence import Evidence, FactSeverity
+from stackfix_knowledge.reader import Entry, Sources, read_facts
+
+__all__ = [
+    "Collision",
+    "Coupling",
+    "CouplingTable",
+    "CudaCheck",
+    "Relation",
+    "RuntimeCheck",
+    "parse_couplings",
+    "severity",
+]
+
+
+class Relation(StrEnum):
+    """How two packages of a coupling depend on each other."""
+
+    SPECIFIERS = "specifiers"
+    """The needed package's version must meet specifiers."""
+    SAME_VERSION = "same-version"
+    """Both must have the same version."""
+    UNKNOWN = "unknown"
+    """They depend on each other, but for these versions nobody wrote down how."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coupling:
+    """Some versions of a package need some versions of another one, if both are installed."""
+
+    package: str
+    versions: SpecifierSet
+    """The versions of `package` that this is about."""
+    needs: str
+    """The other package."""
+    relation: Relation
+    specifiers: SpecifierSet | None
+    """What the other's version must meet; None unless the relation is SPECIFIERS."""
+    severity: FactSeverity
+    """What it is when not met."""
+    why: str
+    """One sentence: what ties them, and what happens otherwise."""
+    evidence: tuple[Evidence, ...]
+
+    def concerns(self, version: Version) -> bool:
+        """Whether this is about that version of `package`."""
+        return self.versions.contains(version, prereleases=True)
+
+    def met(self, version: Version, other: Version) -> bool | None:
+        """Whether `version` of the package goes with `other` of the needed one.
+
+        None if that is not known. Ask only where `concerns(version)` holds.
+        """
+        if self.relation is Relation.UNKNOWN:
+            return None
+        if self.relation is Relation.SAME_VERSION:
+            return version.release == other.release
+        assert self.specifiers is not None
+        return self.specifiers.contains(other, prereleases=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collision:
+    """Two packages that install the same file: the second one installed overwrites the first."""
+
+    package: str
+    versions: SpecifierSet
+    other: str
+    other_versions: SpecifierSet
+    path: str
+    """The file or the pattern of files in question, relative to site-packages."""
+    evidence: tuple[Evidence, ...]
+
+    def between(self, version: Version, other: Version) -> bool:
+        """Whether these very versions collide."""
+        return self.versions.contains(version, prereleases=True) and self.other_versions.contains(
+            other, prereleases=True
+        )
+
+    def turned(self) -> Collision:
+        """The same collision seen from the other package."""
+        return Collision(
+            package=self.other,
+            versions=self.other_versions,
+            other=self.package,
+            other_versions=self.versions,
+            path=self.path,
+            evidence=self.evidence,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeCheck:
+    """A package that looks at a library's version when it runs, and refuses an unfit one.
+
+    The version it was built with is a fact of its wheel (`WheelFact.built_against`). The rule is
+    always: same major, and a minor at least as high.
+    """
+
+    package: str
+    versions: SpecifierSet
+    library: str
+    """The library, as `Package.provides` names it ("cudnn")."""
+    effect: str
+    """What happens otherwise."""
+    escape: str | None
+    """An environment setting that turns the check off."""
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CudaCheck:
+    """A package that compares its CUDA with another's when it is imported, and refuses to load."""
+
+    package: str
+    versions: SpecifierSet
+    beside: str
+    """The other package."""
+    minor: bool
+    """Whether the minor counts too, not the major alone."""
+    effect: str
+    """What happens otherwise."""
+    evidence: tuple[Evidence, ...]
+
+    def met(self, own: Version, other: Version) -> bool:
+        """Whether a build with CUDA `own` loads beside one with `other`."""
+        if not self.minor:
+            return own.major == other.major
+        return _told_apart(own) == _told_apart(other)
+
+
+def _told_apart(cuda: Version) -> tuple[int, int]:
+    """A toolkit as measuring tells it: by the first one that writes its version of PTX."""
+    found = (cuda.major, cuda.minor)
+    return (12, 5) if found == (12, 6) else found
+
+
+class CouplingTable:
+    """All couplings, collisions, run-time checks and checks of CUDA."""
+
+    def __init__(
+        self,
+        *,
+        couplings: Iterable[Coupling] = (),
+        collisions: Iterable[Collision] = (),
+        checks: Iterable[RuntimeCheck] = (),
+        cuda: Iterable[CudaCheck] = (),
+    ) -> None:
+        self.couplings = tuple(couplings)
+        self.collisions = tuple(collisions)
+        self.checks = tuple(checks)
+        self.cuda = tuple(cuda)
+
+    @classmethod
+    def load(cls, extra: Iterable[Coupling] = ()) -> CouplingTable:
+        """The shipped table, with `extra` couplings (a project's own) added."""
+        file = read_facts("couplings.toml")
+        file.only("sources", "coupling", "collision", "runtime-check", "cuda-check")
+        sources = file.sources()
+        return cls(
+            couplings=(*parse_couplings(file, "coupling"), *extra),
+            collisions=[c for e in file.entries("collision") for c in _collisions(e, sources)],
+            checks=[_check(entry, sources) for entry in file.entries("runtime-check")],
+            cuda=[_cuda_check(entry, sources) for entry in file.entries("cuda-check")],
+        )
+
+    def of(self, package: str) -> tuple[Coupling, ...]:
+        """The couplings by which this package needs others."""
+        return tuple(coupling for coupling in self.couplings if coupling.package == package)
+
+    def collisions_of(self, package: str) -> tuple[Collision, ...]:
+        """The collisions of this package, each seen from it."""
+        return tuple(
+            collision if collision.package == package else collision.turned()
+            for collision in self.collisions
+            if package in (collision.package, collision.other)
+        )
+
+    def checks_of(self, package: str) -> tuple[RuntimeCheck, ...]:
+        """What this package checks when it runs."""
+        return tuple(check for check in self.checks if check.package == package)
+
+    def cuda_checks_of(self, package: str, version: Version) -> tuple[CudaCheck, ...]:
+        """With whose CUDA this version of a package compares its own."""
+        return tuple(
+            check
+            for check in self.cuda
+            if check.package == package and check.versions.contains(version, prereleases=True)
+        )
+
+
+def parse_couplings(file: Entry, key: str) -> Iterator[Coupling]:
+    """Read the couplings under `key` of a facts file, one for each of their rows.
+
+    Raises FactsError.
+    """
+    sources = file.sources()
+    for entry in file.entries(key):
+        entry.only("package", "needs", "relation", "rows", "severity", "why", "source")
+        relation = entry.optional_text("relation") or Relation.SPECIFIERS
+        if relation not in list(Relation):
+            raise entry.fault("relation", f"one of {', '.join(Relation)}")
+        for row in entry.entries("rows"):
+            row.only("versions", "needs")
+            needs = row.optional_specifiers("needs")
+            unknown = needs is None and relation == Relation.SPECIFIERS
+            yield Coupling(
+                package=entry.text("package"),
+                versions=row.specifiers("versions"),
+                needs=entry.text("needs"),
+                relation=Relation.UNKNOWN if unknown else Relation(relation),
+                specifiers=needs,
+                severity=severity(entry),
+                why=entry.text("why"),
+                evidence=entry.evidence(sources),
+            )
+
+
+def severity(entry: Entry) -> FactSeverity:
+    """The entry's `severity`. Raises FactsError."""
+    text = entry.text("severity")
+    if text not in list(FactSeverity):
+        raise entry.fault("severity", f"one of {', '.join(FactSeverity)}")
+    return FactSeverity(text)
+
+
+def _collisions(entry: Entry, sources: Sources) -> Iterator[Collision]:
+    """Every pair among the packages of a `[[collision]]` table."""
+    entry.only("packages", "versions", "path", "source")
+    packages = entry.texts("packages")
+    if len(packages) < 2:
+        raise entry.fault("packages", "at least two packages")
+    versions = entry.entry("versions")
+    versions.only(*packages)
+    for index, package in enumerate(packages):
+        for other in packages[index + 1 :]:
+            yield Collision(
+                package=package,
+                versions=versions.specifiers(package),
+                other=other,
+                other_versions=versions.specifiers(other),
+                path=entry.text("path"),
+                evidence=entry.evidence(sources),
+            )
+
+
+def _check(entry: Entry, sources: Sources) -> RuntimeCheck:
+    entry.only("package", "versions", "library", "effect", "escape", "source")
+    return RuntimeCheck(
+        package=entry.text("package"),
+        versions=entry.specifiers("versions"),
+        library=entry.text("library"),
+        effect=entry.text("effect"),
+        escape=entry.optional_text("escape"),
+        evidence=entry.evidence(sources),
+    )
+
+
+def _cuda_check(entry: Entry, sources: Sources) -> CudaCheck:
+    entry.only("package", "versions", "beside", "compares", "effect", "source")
+    compares = entry.text("compares")
+    if compares not in ("major", "minor"):
+        raise entry.fault("compares", '"major" or "minor"')
+    return CudaCheck(
+        package=entry.text("package"),
+        versions=entry.specifiers("versions"),
+        beside=entry.text("beside"),
+        minor=compares == "minor",
+        effect=entry.text("effect"),
+        evidence=entry.evidence(sources),
+    )

@@ -1,0 +1,85 @@
+"""Which packages are the stack."""
+
+from __future__ import annotations
+
+import pytest
+
+from stackfix_knowledge.stack.packages import PackageTable, Role
+
+
+@pytest.fixture(scope="module")
+def packages() -> PackageTable:
+    return PackageTable.load()
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "family"),
+    [
+        ("torch", Role.FRAMEWORK, "torch"),
+        ("jax", Role.FRAMEWORK, "jax"),
+        ("tensorflow", Role.FRAMEWORK, "tensorflow"),
+        ("vllm", Role.FRAMEWORK, "vllm"),
+        ("cupy-cuda12x", Role.FRAMEWORK, "cupy"),
+        ("torchvision", Role.COMPANION, "torch"),
+        ("triton", Role.COMPANION, "torch"),
+        ("jaxlib", Role.COMPANION, "jax"),
+        ("jax-cuda12-plugin", Role.COMPANION, "jax"),
+        ("nvidia-cudnn-cu12", Role.LIBRARY, "cudnn"),
+        ("nvidia-cublas", Role.LIBRARY, "cuda"),
+        ("cuda-toolkit", Role.LIBRARY, "cuda"),
+    ],
+)
+def test_roles_and_families(packages: PackageTable, name: str, role: Role, family: str) -> None:
+    package = packages.get(name)
+    assert package is not None
+    assert (package.role, package.family) == (role, family)
+
+
+@pytest.mark.parametrize("name", ["numpy", "transformers", "nvidia-ml-py", "optax", ""])
+def test_what_holds_no_part_of_the_stack(packages: PackageTable, name: str) -> None:
+    assert not packages.is_stack(name)
+    assert packages.get(name) is None
+
+
+@pytest.mark.parametrize("name", ["jax", "flax", "deepspeed", "cuda-toolkit", "nvidia-nvtx-cu12"])
+def test_what_has_no_gpu_code_is_not_judged(packages: PackageTable, name: str) -> None:
+    package = packages.get(name)
+    assert package is not None
+    assert not package.judged
+
+
+@pytest.mark.parametrize("name", ["torch", "jax-cuda12-plugin", "nvidia-cudnn-cu12", "triton"])
+def test_what_has_gpu_code_or_a_gpu_compiler_is_judged(packages: PackageTable, name: str) -> None:
+    package = packages.get(name)
+    assert package is not None
+    assert package.judged
+
+
+def test_a_library_is_one_thing_under_several_names(packages: PackageTable) -> None:
+    majors = {package.name: package.cuda_major for package in packages.providing("cudnn")}
+    assert majors == {"nvidia-cudnn-cu11": 11, "nvidia-cudnn-cu12": 12, "nvidia-cudnn-cu13": 13}
+
+
+def test_cuda_13_libraries_have_no_suffix(packages: PackageTable) -> None:
+    assert {(p.name, p.cuda_major) for p in packages.providing("cublas")} == {
+        ("nvidia-cublas-cu11", 11),
+        ("nvidia-cublas-cu12", 12),
+        ("nvidia-cublas", 13),
+    }
+
+
+def test_a_name_agrees_with_its_cuda_major(packages: PackageTable) -> None:
+    for package in packages:
+        for major in (11, 12, 13):
+            if package.name.endswith((f"-cu{major}", f"-cuda{major}x", f"-cuda{major}0")):
+                assert package.cuda_major == major, package.name
+
+
+def test_every_library_says_which_one_it_is(packages: PackageTable) -> None:
+    assert all(package.provides for package in packages if package.role is Role.LIBRARY)
+
+
+def test_a_projects_own_package_counts_as_a_companion(packages: PackageTable) -> None:
+    own = packages.with_own(["my-kernels"]).get("my-kernels")
+    assert own is not None
+    assert (own.role, own.judged) == (Role.COMPANION, True)
