@@ -15,7 +15,7 @@ import pytest
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import RelockRefused, relock
-from stackfix_lockfiles.relock.keyring import with_keyring
+from stackfix_lockfiles.relock.keyring import keyring_path
 from stackfix_lockfiles.uv import Uv
 from tests.registry.server import Index
 
@@ -160,14 +160,14 @@ def test_a_cached_build_environment_does_not_help_the_code_run(
     assert trap.marked() == set()
 
 
-def test_the_users_keyring_still_runs(tmp_path: Path) -> None:
+def test_the_users_keyring_still_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """uv asks it for the credentials of private indexes; it is a Python program too."""
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "keyring").write_text(f"#!{sys.executable}\nimport json, sys; print(sys.argv[1:])\n")
     (tools / "keyring").chmod(0o755)
-    plain = {"PATH": f"{tools}:/usr/bin:/bin"}
-    environment = {**with_keyring(plain, tmp_path), "PYTHONHOME": "/nowhere"}
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    environment = {**keyring_path(tmp_path), "PYTHONHOME": "/nowhere"}
     run = subprocess.run(
         ["/bin/sh", "-c", "keyring get index me"],
         env=environment,
@@ -176,4 +176,5 @@ def test_the_users_keyring_still_runs(tmp_path: Path) -> None:
         check=False,
     )
     assert run.stdout == "['get', 'index', 'me']\n"
-    assert with_keyring({"PATH": "/nowhere"}, tmp_path) == {"PATH": "/nowhere"}
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert keyring_path(tmp_path) == {}

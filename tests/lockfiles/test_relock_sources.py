@@ -87,9 +87,11 @@ def test_an_unreadable_git_package_is_taken_from_the_old_lock_with_a_warning(
     assert "helper 1 (git)" in made.warnings[0]
 
 
+@pytest.mark.parametrize("columns", [40, 80, 200])
 def test_a_git_package_that_must_be_built_is_taken_from_the_old_lock(
-    index: Index, tmp_path: Path
+    index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
     repo = repository(tmp_path / "helper", build=True)
     root = tmp_path / "root"
     root.mkdir()

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from stackfix_lockfiles import uv as module
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.uv import MINIMUM, TimedOut, Uv
+from stackfix_lockfiles.uv import program as module
 
 
 def script(folder: Path, body: str, *, version: str = "0.99.0") -> Path:

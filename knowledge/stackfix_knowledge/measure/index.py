@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
@@ -11,6 +9,7 @@ from urllib.parse import urldefrag, urljoin
 
 from packaging.utils import canonicalize_name
 
+from stackfix_index.configured import default_index
 from stackfix_knowledge.errors import MeasureError
 
 if TYPE_CHECKING:
@@ -85,29 +84,13 @@ class Index:
             raise MeasureError(what, None, f"an index that answers ({error})") from error
 
 
-def configured_index(environment: Mapping[str, str] = os.environ) -> str:
-    """The index that uv or pip would ask: from the environment, else pip's own configuration."""
-    for variable in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"):
-        if environment.get(variable):
-            return environment[variable].rpartition("=")[2]
-    return _pips_index()
-
-
-def _pips_index() -> str:
+def configured_index() -> str:
+    """The address of the index that uv or pip would ask; MeasureError where none is known."""
     try:
-        from pip._internal.configuration import Configuration
-        from pip._internal.models.index import PyPI
-    except ImportError:
-        raise MeasureError(
-            "index", None, "the address of a package index, in UV_DEFAULT_INDEX"
-        ) from None
-    configuration = Configuration(isolated=False)
-    configuration.load()
-    values: dict[str, str] = {}
-    for key, value in configuration.items():
-        # pip up to 24 gives keys and values, later ones give the layers that hold them.
-        values.update(value if isinstance(value, Mapping) else {key: value})
-    return str(values.get("global.index-url", PyPI.simple_url))
+        return default_index()
+    except LookupError:
+        expected = "the address of a package index, in UV_DEFAULT_INDEX"
+        raise MeasureError("index", None, expected) from None
 
 
 def _from_json(entry: Any, base: str) -> IndexFile:

@@ -21,7 +21,7 @@ from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import interpreter
 from stackfix_lockfiles.relock.forks import forget_forks, in_the_way
-from stackfix_lockfiles.relock.keyring import with_keyring
+from stackfix_lockfiles.relock.keyring import keyring_path
 from stackfix_lockfiles.relock.reach import answers, host_of, out_of_reach
 from stackfix_lockfiles.relock.refusals import (
     IndexUnreachable,
@@ -34,7 +34,9 @@ from stackfix_lockfiles.relock.result import for_project, other_index
 from stackfix_lockfiles.relock.within import asked_within, requirements
 from stackfix_lockfiles.scratch import Known, Scratch, scratch
 from stackfix_lockfiles.scratch.known import known
-from stackfix_lockfiles.uv import Finished, TimedOut, Uv
+from stackfix_lockfiles.uv import Finished, TimedOut, Uv, in_one_line
+from stackfix_lockfiles.uv.variables import offline as set_offline
+from stackfix_lockfiles.uv.variables import recorded, unheeded
 
 __all__ = [
     "IndexUnreachable",
@@ -58,18 +60,6 @@ _UNREADABLE = re.compile(
     r"|prepare[^`]*) `(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:==[^`]*| @ [^`]*)?`"
 )
 _GIT = re.compile(r"Git operation failed|failed to (?:clone|fetch)")
-_DROPPED = (
-    "UV_DRY_RUN",
-    "UV_FROZEN",
-    "UV_LOCKED",
-    "UV_NO_BUILD",
-    "UV_NO_BUILD_PACKAGE",
-    "UV_NO_PROGRESS",
-    "UV_PROJECT",
-    "UV_WORKING_DIR",
-    "VIRTUAL_ENV",
-)
-"""Variables that would make uv lock something else, or refuse given metadata."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +100,22 @@ def relock(
     """
     uv = uv or Uv.find(_required_version(project))
     lock = project.read_lock() if project.lock_path.is_file() else None
+    offline = offline or set_offline()
     asked = requirements(pins)
     upgrades = [part for text in asked for part in ("--upgrade-package", text)]
     with scratch(project, files, lock) as copy:
+        heeded = recorded(lock, copy.settings_table())
         run = _Run(
             uv=uv,
             copy=copy,
             args=("lock", *([] if within else upgrades), *(("--offline",) if offline else ())),
+            settings={
+                **keyring_path(copy.base),
+                **copy.environment,
+                **heeded,
+                "PYTHONHOME": str(copy.base / "no-python-runs-here"),
+                "UV_PYTHON_DOWNLOADS": "never",
+            },
             python=python,
             wished=project.python_version,
             requires_python=lock.requires_python if lock else project.requires_python,
@@ -137,7 +136,11 @@ def relock(
             raise RelockRefused("uv wrote no uv.lock") from None
         return Relocked(
             lock=for_project(data, injected, copy.unversioned),
-            warnings=(*_warnings(injected, run), *other_index(lock, data)),
+            warnings=(
+                *_warnings(injected, run),
+                *other_index(lock, data),
+                *unheeded(heeded, copy.settings_table()),
+            ),
         )
 
 
@@ -148,6 +151,8 @@ class _Run:
     uv: Uv
     copy: Scratch
     args: tuple[str, ...]
+    settings: Mapping[str, str]
+    """Variables for uv, over those of the user's set-up."""
     python: str | None
     wished: str | None
     requires_python: str | None
@@ -180,25 +185,12 @@ class _Run:
     def _once(self, timeout: float) -> Finished:
         python = () if self.python is None else ("--python", self.python)
         return self.uv.run(
-            [*self.args, *python, "--no-progress", "--color", "never"],
+            [*self.args, *python],
             cwd=self.copy.root,
-            env=self._environment(),
+            settings=self.settings,
             timeout=timeout,
             progress=self.progress,
         )
-
-    def _environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
-        if self.python is not None:
-            kept.pop("UV_PYTHON", None)
-        return {
-            **with_keyring(kept, self.copy.base),
-            **self.copy.environment,
-            "PYTHONHOME": str(self.copy.base / "no-python-runs-here"),
-            "UV_PYTHON_DOWNLOADS": "never",
-            "GIT_TERMINAL_PROMPT": "0",
-            "SSH_ASKPASS_REQUIRE": "never",
-        }
 
 
 def _lock(run: _Run, entries: Sequence[Known], offline: bool) -> tuple[Known, ...]:
@@ -215,7 +207,7 @@ def _lock(run: _Run, entries: Sequence[Known], offline: bool) -> tuple[Known, ..
         stderr = _try(run, SOURCE_PATIENCE if remote else TIMEOUT)
         if stderr is None:
             return tuple(injected)
-        names = _set_aside(stderr, remote) if number < ROUNDS - 1 else set(remote)
+        names = _set_aside(in_one_line(stderr), remote) if number < ROUNDS - 1 else set(remote)
         if not names and in_the_way(stderr) and forget_forks(run.copy.lock):
             run.forked_anew = True
             continue
@@ -239,15 +231,15 @@ def _try(run: _Run, timeout: float) -> str | None:
     return finished.stderr if finished.returncode else None
 
 
-def _set_aside(stderr: str, remote: Mapping[str, Known]) -> set[str]:
+def _set_aside(said: str, remote: Mapping[str, Known]) -> set[str]:
     """The packages to read from the old lock, given why uv failed; none: that would not help."""
-    if stderr == "timed out":
+    if said == "timed out":
         return set(remote)
-    name = next((found["name"] for found in _UNREADABLE.finditer(stderr)), None)
+    name = next((found["name"] for found in _UNREADABLE.finditer(said)), None)
     failed = remote.get(name.lower().replace("_", "-").replace(".", "-")) if name else None
     if failed is None:
-        return set(remote) if remote and _GIT.search(stderr) else set()
-    if not _GIT.search(stderr):
+        return set(remote) if remote and _GIT.search(said) else set()
+    if not _GIT.search(said):
         return {failed.name}
     host = host_of(failed.source)
     return {entry.name for entry in remote.values() if host_of(entry.source) == host}
@@ -258,7 +250,7 @@ def _inject(run: _Run, remote: dict[str, Known], names: Collection[str]) -> tupl
 
 
 def _cache(run: _Run) -> Path | None:
-    asked = run.uv.run(["cache", "dir"], cwd=run.copy.root, env=run._environment(), timeout=20)
+    asked = run.uv.run(["cache", "dir"], cwd=run.copy.root, settings=run.settings, timeout=20)
     return Path(asked.stdout.strip()) if not asked.returncode and asked.stdout.strip() else None
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from stackfix_lockfiles.uv import in_one_line
+
 __all__ = ["forget_forks", "in_the_way"]
 
 _NO_WHEELS = re.compile(r"has no \S+-compatible wheels|has no wheels with a matching")
@@ -19,7 +21,8 @@ _LISTED = re.compile(r"^resolution-markers = \[\n(?:    .*\n)*\]\n", re.MULTILIN
 
 def in_the_way(stderr: str) -> bool:
     """Whether uv failed because a fork has no wheels."""
-    return "for split" in stderr and _NO_WHEELS.search(stderr) is not None
+    said = in_one_line(stderr)
+    return "for split" in said and _NO_WHEELS.search(said) is not None
 
 
 def forget_forks(lock: Path) -> bool:

@@ -17,6 +17,8 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from stackfix_lockfiles.uv import in_one_line
+
 __all__ = ["admitted", "ignores_pythonhome", "is_missing", "stand_in"]
 
 _MISSING = re.compile(
@@ -46,7 +48,7 @@ def ignores_pythonhome(request: str | None) -> bool:
 
 def is_missing(stderr: str) -> bool:
     """Whether uv failed because it found no Python that suits the project."""
-    return _MISSING.search(stderr) is not None
+    return _MISSING.search(in_one_line(stderr)) is not None
 
 
 def stand_in(folder: Path, version: Version) -> Path:

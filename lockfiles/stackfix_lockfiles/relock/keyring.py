@@ -5,26 +5,29 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["with_keyring"]
+__all__ = ["keyring_path"]
 
 
-def with_keyring(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """`environment` with a `keyring` in front of PATH that runs the real one without PYTHONHOME.
+def keyring_path(folder: Path) -> dict[str, str]:
+    """A PATH with a `keyring` in front that runs the real one in the user's own environment.
 
     uv asks it for the credentials of private indexes where `keyring-provider` says so. Without a
-    keyring on PATH nothing changes.
+    keyring on PATH there is nothing to change.
     """
-    real = shutil.which("keyring", path=environment.get("PATH"))
+    real = shutil.which("keyring")
     if real is None:
-        return dict(environment)
+        return {}
     shims = folder / "bin"
     shims.mkdir(exist_ok=True)
     shim = shims / "keyring"
-    restored = os.environ.get("PYTHONHOME")
-    home = "unset PYTHONHOME" if restored is None else f"export PYTHONHOME={shlex.quote(restored)}"
-    shim.write_text(f'#!/bin/sh\n{home}\nexec {shlex.quote(real)} "$@"\n', "utf-8")
+    lines = ["#!/bin/sh", "unset PYTHONHOME"]
+    lines += [
+        f"export {name}={shlex.quote(os.environ[name])}"
+        for name in ("PYTHONHOME", "PYTHONPATH")
+        if name in os.environ
+    ]
+    shim.write_text("\n".join([*lines, f'exec {shlex.quote(real)} "$@"', ""]), "utf-8")
     shim.chmod(0o755)
-    return {**environment, "PATH": f"{shims}{os.pathsep}{environment.get('PATH', '')}"}
+    return {"PATH": f"{shims}{os.pathsep}{os.environ.get('PATH', '')}"}

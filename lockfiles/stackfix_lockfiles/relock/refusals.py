@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from stackfix_lockfiles.errors import LockfilesError, printable, without_credentials
+from stackfix_lockfiles.uv import in_one_line
 
 __all__ = [
     "IndexUnreachable",
@@ -69,25 +70,27 @@ class IndexUnreachable(LockfilesError):
 
 def refusal(stderr: str, *, offline: bool = False) -> RelockRefused | IndexUnreachable:
     """The error that uv's output amounts to."""
-    if offline and _OFFLINE.search(stderr):
-        said = reason_of(stderr)
-        return NotCached(f"offline, and uv's cache does not have all it needs\n{said}", stderr)
+    said = in_one_line(stderr)
+    if offline and _OFFLINE.search(said):
+        reason = f"offline, and uv's cache does not have all it needs\n{reason_of(stderr)}"
+        return NotCached(reason, stderr)
     if url := unreachable_url(stderr):
         return IndexUnreachable(url, _last_cause(stderr))
-    if (found := _BUILD.search(stderr)) and _DEAD_BUILD.search(stderr):
+    if (found := _BUILD.search(said)) and _DEAD_BUILD.search(said):
         return RelockRefused(
             f"{printable(without_credentials(found['package']))}: what it depends on is only known "
             "by running its build code, which stackfix does not do",
             stderr,
         )
-    refused = Unsolvable if _NO_SOLUTION.search(stderr) else RelockRefused
+    refused = Unsolvable if _NO_SOLUTION.search(said) else RelockRefused
     return refused(reason_of(stderr), stderr)
 
 
 def unreachable_url(stderr: str) -> str | None:
     """The URL that did not answer, if that is why uv failed."""
-    found = _FETCH.search(stderr)
-    return found["url"] if found and _NO_ANSWER.search(stderr) else None
+    said = in_one_line(stderr)
+    found = _FETCH.search(said)
+    return found["url"] if found and _NO_ANSWER.search(said) else None
 
 
 def reason_of(stderr: str) -> str:

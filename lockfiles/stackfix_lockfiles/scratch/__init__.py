@@ -59,12 +59,21 @@ class Scratch:
             text = text.replace(tree, origin)
         return text
 
-    def inject(self, known: Collection[Known]) -> tuple[Known, ...]:
-        """Give uv these packages' metadata; returns those that were not given there already."""
+    def settings_table(self) -> dict[str, Any]:
+        """uv's settings as they stand there now."""
+        return self._settings()[1]
+
+    def _settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The settings' file, and the table in it that is uv's."""
         document = _toml.loads(self.settings.read_text("utf-8"), self.settings)
         table: dict[str, Any] = document
         for key in self.settings_prefix:
             table = table.setdefault(key, {})
+        return document, table
+
+    def inject(self, known: Collection[Known]) -> tuple[Known, ...]:
+        """Give uv these packages' metadata; returns those that were not given there already."""
+        document, table = self._settings()
         given = table.setdefault("dependency-metadata", [])
         taken = {(entry.get("name"), entry.get("version")) for entry in given}
         names = {name for name, version in taken if version is None}
@@ -139,12 +148,18 @@ def _build(
         settings=settings,
         settings_prefix=() if settings.name == "uv.toml" else ("tool", "uv"),
         lock=root / "uv.lock",
-        environment=_environment(project, settings),
+        environment={**_environment(project, settings), **local.variables},
     )
 
 
 def _copy_settings(project: Project, files: Mapping[Path, bytes], root: Path) -> Path:
-    """Put uv's settings where it finds them; a uv.toml above counts if there is no `[tool.uv]`."""
+    """Put uv's settings where it finds them; a uv.toml above counts if there is no `[tool.uv]`.
+
+    The file that UV_CONFIG_FILE names counts alone, as uv has it.
+    """
+    if named := os.environ.get("UV_CONFIG_FILE"):
+        (root / "uv.toml").write_bytes(_toml.read_bytes(Path(named), what="a uv.toml"))
+        return root / "uv.toml"
     own = project.root / "uv.toml"
     if own.is_file():
         data = files.get(Path("uv.toml"))
@@ -170,9 +185,12 @@ def _environment(project: Project, settings: Path) -> dict[str, str]:
     document = _toml.loads(settings.read_text("utf-8"), settings)
     table = document if settings.name == "uv.toml" else document.get("tool", {}).get("uv", {})
     cache = table.get("cache-dir")
+    found = {}
     if isinstance(cache, str) and "UV_CACHE_DIR" not in os.environ:
-        return {"UV_CACHE_DIR": str(project.root / cache)}  # else a cold cache, in the copy
-    return {}
+        found["UV_CACHE_DIR"] = str(project.root / cache)  # else a cold cache, in the copy
+    if "UV_CONFIG_FILE" in os.environ:
+        found["UV_CONFIG_FILE"] = settings.name
+    return found
 
 
 def _entry(lock: Lock | None, path: Path, root: Path) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from stackfix_index.configured import INDEX_VARIABLES, NamedIndex, entries
 from stackfix_lockfiles import _members
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
@@ -30,6 +31,8 @@ class LocalFiles:
     """Wheels, sdists, and folders that serve as an index."""
     missing: frozenset[Path]
     """What is named and is not there; uv says so, with its place."""
+    variables: Mapping[str, str]
+    """uv's variables that name folders, with these as seen from the project's root."""
 
 
 def find_local(project: Project, lock: Lock | None) -> LocalFiles:
@@ -60,10 +63,21 @@ def find_local(project: Project, lock: Lock | None) -> LocalFiles:
         else:
             missing.add(path)
     links.update(_indexes(project))
+    variables: dict[str, str] = {}
+    for variable, separator in INDEX_VARIABLES.items():
+        found = list(entries(variable, os.environ.get(variable, "")))
+        paths = [Path(os.path.abspath(index.url)) if _is_folder(index) else None for index in found]
+        links.update(path for path in paths if path is not None)
+        if any(paths):
+            variables[variable] = (separator or " ").join(
+                str(replace(index, url=_seen_from(project.root, path)) if path else index)
+                for index, path in zip(found, paths, strict=True)
+            )
     return LocalFiles(
         folders=frozenset(folders - {project.root}),
         links=frozenset(path for path in links if path not in folders),
         missing=frozenset(missing),
+        variables=variables,
     )
 
 
@@ -94,6 +108,16 @@ def _indexes(project: Project) -> Iterator[Path]:
             continue
         if os.path.exists(project.root / local):
             yield Path(os.path.normpath(project.root / local))
+
+
+def _is_folder(index: NamedIndex) -> bool:
+    """Whether an index is a folder, named from the current one."""
+    return "://" not in index.url and not os.path.isabs(index.url) and os.path.isdir(index.url)
+
+
+def _seen_from(root: Path, path: Path) -> str:
+    """The relative path; uv takes one without a dot in front for a name."""
+    return os.path.join(".", os.path.relpath(path, root))
 
 
 def _local_path(text: str) -> Path | None:

@@ -21,13 +21,12 @@ from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.scratch import scratch
 from stackfix_lockfiles.scratch.known import STAND_IN
-from stackfix_lockfiles.uv import Finished, TimedOut, Uv
+from stackfix_lockfiles.uv import Finished, TimedOut, Uv, environment
 
 __all__ = ["Prepared", "install", "prepare"]
 
 _TIMEOUT = 3600.0
 """Seconds for uv: a stack of ten gigabytes over a slow line."""
-_LEAKS = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +38,8 @@ class Prepared:
     """The copy of the project."""
     venv: Path
     uv: Uv
-    env: Mapping[str, str]
+    settings: Mapping[str, str]
+    """Variables for uv, over those of the user's set-up."""
     closure: Closure
     cached: frozenset[str]
     """Packages that uv's cache holds already: nothing of them is fetched."""
@@ -53,31 +53,34 @@ def prepare(order: Order, folder: Path, graph: Graph) -> Prepared:
     root, sources, settings = _copy(order, folder)
     venv = folder / VENV
     uv = Uv.find(_required(order.project))
-    env = {k: v for k, v in os.environ.items() if k not in _LEAKS}
-    env |= {"UV_PROJECT_ENVIRONMENT": str(venv), "PYTHONNOUSERSITE": "1", **settings}
-    env["GIT_OPTIONAL_LOCKS"] = "0"  # a build may read a repository's history, and no more
+    settings = {
+        **settings,
+        "UV_PROJECT_ENVIRONMENT": str(venv),
+        "PYTHONNOUSERSITE": "1",
+        "GIT_OPTIONAL_LOCKS": "0",  # a build may read a repository's history, and no more
+    }
     if not (venv / "bin" / "python").exists():
-        made = _run(uv, ["venv", "--quiet", str(venv)], root, env)
+        made = _run(uv, ["venv", "--quiet", str(venv)], root, settings)
         if made.returncode:
             raise CannotInstall(f"no environment: {_last(made)}", made.stderr)
-    python = ask_python(find_python(venv), env=env)
+    python = ask_python(find_python(venv), env=environment(settings))
     chosen = closure(selected(order, python.version), graph, everything=order.everything)
     if order.everything:
-        env |= _copy_for_build(order, sources)
+        settings |= _copy_for_build(order, sources)
     prepared = Prepared(
         folder=folder,
         root=root,
         venv=venv,
         uv=uv,
-        env=env,
+        settings=settings,
         closure=chosen,
-        cached=_cached(uv, _sync(order, chosen), root, env),
+        cached=_cached(uv, _sync(order, chosen), root, settings),
     )
     require_room(
         chosen,
         folder=folder,
-        cache=_cache_folder(uv, root, env) or folder,
-        linked=_links(order.project, env),
+        cache=_cache_folder(uv, root, settings) or folder,
+        linked=_links(order.project),
         cached=prepared.cached,
         installed=python.packages,
     )
@@ -85,7 +88,7 @@ def prepare(order: Order, folder: Path, graph: Graph) -> Prepared:
 
 
 def _sync(order: Order, chosen: Closure) -> list[str]:
-    args = ["sync", "--frozen", "--no-progress"]
+    args = ["sync", "--frozen"]
     args += [f"--extra={extra}" for extra in order.extras]
     args += [f"--group={group}" for group in order.groups]
     args += ["--all-extras"] if order.all_extras else []
@@ -94,19 +97,18 @@ def _sync(order: Order, chosen: Closure) -> list[str]:
     return args + (["--offline"] if order.offline else [])
 
 
-def _cached(uv: Uv, sync: list[str], root: Path, env: Mapping[str, str]) -> frozenset[str]:
-    quiet = {name: value for name, value in env.items() if name != "RUST_LOG"}
-    return cached_by(_run(uv, [*sync, "--dry-run", "--verbose"], root, quiet).stderr)
+def _cached(uv: Uv, sync: list[str], root: Path, settings: Mapping[str, str]) -> frozenset[str]:
+    return cached_by(_run(uv, [*sync, "--dry-run", "--verbose"], root, settings).stderr)
 
 
-def _cache_folder(uv: Uv, root: Path, env: Mapping[str, str]) -> Path | None:
-    found = _run(uv, ["cache", "dir"], root, env).stdout.strip()
+def _cache_folder(uv: Uv, root: Path, settings: Mapping[str, str]) -> Path | None:
+    found = _run(uv, ["cache", "dir"], root, settings).stdout.strip()
     return Path(found) if found else None
 
 
-def _links(project: Project, env: Mapping[str, str]) -> bool:
+def _links(project: Project) -> bool:
     """Whether uv links files from its cache; a setting can make it copy them."""
-    setting = env.get("UV_LINK_MODE") or project.uv_config.table.get("link-mode")
+    setting = os.environ.get("UV_LINK_MODE") or project.uv_config.table.get("link-mode")
     return setting != "copy"
 
 
@@ -115,10 +117,10 @@ def install(
 ) -> EnvironmentPython:
     """Install, and ask the environment what it has. Raises CannotInstall."""
     args = _sync(order, prepared.closure)
-    done = _run(prepared.uv, args, prepared.root, prepared.env, progress)
+    done = _run(prepared.uv, args, prepared.root, prepared.settings, progress)
     if done.returncode:
         raise CannotInstall(f"uv could not install it: {_last(done)}", done.stderr)
-    return ask_python(find_python(prepared.venv), env=prepared.env)
+    return ask_python(find_python(prepared.venv), env=environment(prepared.settings))
 
 
 def _copy(order: Order, folder: Path) -> tuple[Path, Mapping[Path, Path], Mapping[str, str]]:
@@ -177,11 +179,11 @@ def _run(
     uv: Uv,
     args: list[str],
     cwd: Path,
-    env: Mapping[str, str],
+    settings: Mapping[str, str],
     progress: Callable[[str], None] | None = None,
 ) -> Finished:
     try:
-        return uv.run(args, cwd=cwd, env=env, timeout=_TIMEOUT, progress=progress)
+        return uv.run(args, cwd=cwd, settings=settings, timeout=_TIMEOUT, progress=progress)
     except TimedOut as error:
         raise CannotInstall(str(error)) from None
 

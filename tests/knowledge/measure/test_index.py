@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from stackfix_knowledge.errors import MeasureError
-from stackfix_knowledge.measure.index import Index, configured_index
+from stackfix_knowledge.measure.index import Index
 from tests.knowledge.measure.serving import FILES, INDEX, Served
 
 WHEEL = "torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl"
@@ -54,20 +54,3 @@ def test_metadata_is_read_on_its_own_where_the_index_offers_it() -> None:
     index = answering("Name: torch\n", "text/plain")
     (file,) = answering(f'<a href="{WHEEL}" data-core-metadata>', "text/html").files("torch")
     assert index.metadata(file) == "Name: torch\n"
-
-
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({"UV_DEFAULT_INDEX": INDEX}, INDEX),
-        ({"UV_INDEX_URL": INDEX, "PIP_INDEX_URL": "https://other.example/"}, INDEX),
-        ({"PIP_INDEX_URL": INDEX}, INDEX),
-        ({"UV_DEFAULT_INDEX": f"company={INDEX}"}, INDEX),
-    ],
-)
-def test_the_index_comes_from_the_configuration(environment: dict[str, str], expected: str) -> None:
-    assert configured_index(environment) == expected
-
-
-def test_without_any_configuration_pips_own_default_counts() -> None:
-    assert configured_index({}).startswith("https://")

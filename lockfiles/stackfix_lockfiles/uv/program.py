@@ -19,14 +19,16 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
 from stackfix_lockfiles.errors import InputError, LockfilesError, printable
+from stackfix_lockfiles.uv.variables import environment
 
-__all__ = ["MINIMUM", "Finished", "TimedOut", "Uv"]
+__all__ = ["MINIMUM", "Finished", "TimedOut", "Uv", "in_one_line"]
 
 MINIMUM = Version("0.9")
 """The oldest uv that is used: the oldest one that this package may depend on."""
 
 _VERSION = re.compile(r"uv(?:\.exe)? (\d+(?:\.\d+)+)")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_FRAME = re.compile("[│├╰╭─▶×]")
 _KEPT_LINES = 4000
 _LONGEST_LINE = 64 * 1024
 _GRACE = 3.0
@@ -90,11 +92,11 @@ class Uv:
         args: Sequence[str],
         *,
         cwd: Path,
-        env: Mapping[str, str] | None = None,
+        settings: Mapping[str, str] | None = None,
         timeout: float | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Finished:
-        """Run uv with the whole environment `env` (default: this process's) and wait for it.
+        """Run uv and wait for it. It gets the variables of `environment(settings)`.
 
         `progress` gets each line of stderr as it comes, from another thread. Ctrl-C or any other
         exception here, and `timeout` (seconds), end uv together with its children.
@@ -107,7 +109,7 @@ class Uv:
             process = subprocess.Popen(
                 [str(self.path), *args],
                 cwd=cwd,
-                env=dict(os.environ if env is None else env),
+                env=environment(settings or {}),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -130,6 +132,11 @@ class Uv:
                 out.join(_GRACE)
                 err.join(_GRACE)
         return Finished(returncode=process.returncode, stdout=out.text(), stderr=err.text())
+
+
+def in_one_line(said: str) -> str:
+    """What uv said as one line of words, whatever frames and line breaks are between them."""
+    return " ".join(_FRAME.sub(" ", said).split())
 
 
 class _Reader(threading.Thread):
