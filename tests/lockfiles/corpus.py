@@ -19,7 +19,6 @@ from typing import Any
 from unittest import mock
 
 from packaging.version import Version
-from pip._internal.models.index import PyPI
 
 from stackfix_lockfiles.diff import diff, drift
 from stackfix_lockfiles.edits import apply_edits, replace_requirement
@@ -34,6 +33,7 @@ from stackfix_lockfiles.requirement import DeclaredRequirement
 from stackfix_lockfiles.uv import Finished, Uv
 from tests.lockfiles import uv_oracle
 from tests.registry.locked import stand_ins
+from tests.registry.real import real_index, restore
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 STEPS = ("read", "environments", "relock", "move", "diff")
@@ -205,22 +205,6 @@ def _since(begun: float) -> str:
     return f"{time.perf_counter() - begun:.2f} s"
 
 
-def restored(folder: Path, target: Path) -> Path:
-    """A writable copy of a project whose files name the real index."""
-    uv_oracle.copy(folder, target)
-    pairs = {
-        b"https://index.example/simple": PyPI.simple_url.rstrip("/").encode(),
-        b"https://files.index.example/": f"https://{PyPI.file_storage_domain}/".encode(),
-    }
-    for path in target.rglob("*"):
-        if path.suffix in {".toml", ".lock"}:
-            data = path.read_bytes()
-            for placeholder, real in pairs.items():
-                data = data.replace(placeholder, real)
-            path.write_bytes(data)
-    return target
-
-
 def main(names: list[str]) -> None:
     corpus = Path(os.environ["STACKFIX_CORPUS"])
     say("| project | " + " | ".join(STEPS) + " |")
@@ -235,12 +219,15 @@ def main(names: list[str]) -> None:
 
 
 def _rows(corpus: Path, names: list[str]) -> Iterator[tuple[Row, list[str]]]:
+    simple, files = real_index()
     for lock in sorted(corpus.glob("*/uv.lock")):
         if names and lock.parent.name not in names:
             continue
         with tempfile.TemporaryDirectory() as scratch:
-            folder = restored(lock.parent, Path(scratch) / lock.parent.name)
-            with stand_ins(folder, PyPI.simple_url) as replaced:
+            folder = Path(scratch) / lock.parent.name
+            uv_oracle.copy(lock.parent, folder)
+            restore(folder, simple, files)
+            with stand_ins(folder, simple) as replaced:
                 row = examine(folder)
             row.reasons += [f"{registry}: served as the lock has it" for registry in replaced]
             yield row, [reason.replace(scratch, "…") for reason in row.reasons]

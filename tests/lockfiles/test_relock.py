@@ -299,18 +299,12 @@ def test_a_warm_cache_is_enough_offline(openpi: Path, index: Index) -> None:
 def test_openpi_on_the_real_index(tmp_path: Path) -> None:
     import shutil
 
-    from pip._internal.models.index import PyPI
-
     from tests.conftest import FIXTURES
+    from tests.registry.real import real_index, restore
 
     project = tmp_path / "openpi"
     shutil.copytree(FIXTURES / "openpi", project)
-    for path in (*project.rglob("*.toml"), project / "uv.lock"):
-        data = path.read_bytes().replace(
-            b"https://index.example/simple", PyPI.simple_url.rstrip("/").encode()
-        )
-        files = f"https://{PyPI.file_storage_domain}/".encode()
-        path.write_bytes(data.replace(b"https://files.index.example/", files))
+    restore(project, *real_index())
     edits = moved(project)
     made = relock(Project.find(project), edits, pins=PINS)
     (project / "uv.lock").write_bytes(made.lock)

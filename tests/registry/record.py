@@ -1,7 +1,7 @@
 """Record real releases for the local index: `python -m tests.registry.record UV_LOCK…`.
 
 Records every package of the given uv.lock files at its locked version, the GPU stack as
-`stack.toml` says, and the releases that any of these require exactly. The index is pip's.
+`stack.toml` says, and the releases that any of these require exactly. The index is this machine's.
 
 The first lock is the fixture's, `tests/fixtures/openpi/uv.lock`. Then come the same after
 `uv lock --upgrade` and locks of the small projects in `test_index.py`, so that those resolve.
@@ -16,6 +16,7 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 from packaging.requirements import InvalidRequirement, Requirement
@@ -24,6 +25,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from stackfix_lockfiles.metadata.remote import Reader
+from tests.registry.real import real_index
 from tests.registry.recording import FOLDER, RecordedFile, Recording, digest, reduced, version_of
 
 _SPLIT_BY_PLATFORM = {"torch", "torchvision", "torchaudio", "torchcodec", "triton", "jaxlib"}
@@ -184,12 +186,11 @@ def _locked(path: Path) -> list[tuple[str, str]]:
 
 async def record(locks: list[Path]) -> None:
     """Record and write; prints how much there is."""
-    from pip._internal.models.index import PyPI
-
     stack = tomllib.loads((Path(__file__).parent / "stack.toml").read_text())
     prefixes = tuple(stack["required"]["prefixes"])
     async with httpx.AsyncClient(timeout=60, follow_redirects=True) as client:
-        recorder = Recorder(client, PyPI.simple_url, PyPI.file_storage_domain)
+        simple, files = real_index()
+        recorder = Recorder(client, simple, urlsplit(files).netloc)
         for path in locks:
             for name, version in _locked(path):
                 recorder.wanted[name].add(str(Version(version)))

@@ -22,6 +22,7 @@ from stackfix.rules.judge import errors
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.uv import Uv
+from tests.registry.real import real_index, restore
 from tests.resolver.making import graph, target
 from tests.resolver.plan.planning import apply, plan_for
 
@@ -57,9 +58,7 @@ def copied(name: str, folder: Path, index: str, files: str) -> Path:
     shutil.copytree(Path(CORPUS or ".") / "corpus" / name, project)
     for path in (project, *project.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-        if path.suffix in {".toml", ".lock"}:
-            data = path.read_bytes().replace(b"https://index.example/simple", index.encode())
-            path.write_bytes(data.replace(b"https://files.index.example/", files.encode()))
+    restore(project, index, files)
     return project
 
 
@@ -95,10 +94,8 @@ def judged(folder: Path, card: str) -> tuple[Request, LockState]:
 
 @pytest.fixture
 def addresses() -> tuple[str, str]:
-    """The real index and its file host, as pip knows them."""
-    from pip._internal.models.index import PyPI
-
-    return PyPI.simple_url.rstrip("/"), f"https://{PyPI.file_storage_domain}/"
+    """The real index and its file host."""
+    return real_index()
 
 
 @pytest.mark.network
