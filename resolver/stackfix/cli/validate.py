@@ -16,9 +16,9 @@ from stackfix.cli.failures import FINDINGS
 from stackfix.cli.options import card_options, format_option, project_options, selection_options
 
 if TYPE_CHECKING:
-    from stackfix.validate.order import Order
+    from stackfix.validate.closure import InstallRequest
     from stackfix.validate.result import Validation
-    from stackfix.validate.validate import Request
+    from stackfix.validate.validate import ValidationRequest
     from stackfix_knowledge.graph import Graph
     from stackfix_lockfiles.project import Project
 
@@ -120,7 +120,7 @@ def _validate(options: dict[str, Any], tell: Tell) -> Validation:
     return _run(_request_for(project, files, options, tell))
 
 
-def _run(request: Request) -> Validation:
+def _run(request: ValidationRequest) -> Validation:
     from stackfix.validate.validate import validate
 
     return validate(request)
@@ -128,20 +128,22 @@ def _run(request: Request) -> Validation:
 
 def _request_for(
     project: Project, files: Mapping[Path, bytes], options: dict[str, Any], tell: Tell
-) -> Request:
+) -> ValidationRequest:
     from stackfix.cli.asking import graph_of
 
     graph = graph_of(project)
-    order = _order(project, files, options)
-    return _request(options, graph, project, tell, order=order)
+    install = _install_request(project, files, options)
+    return _request(options, graph, project, tell, install=install)
 
 
-def _order(project: Project, files: Mapping[Path, bytes], options: dict[str, Any]) -> Order:
-    from stackfix.validate.order import Order
+def _install_request(
+    project: Project, files: Mapping[Path, bytes], options: dict[str, Any]
+) -> InstallRequest:
+    from stackfix.validate.closure import InstallRequest
     from stackfix_lockfiles.lock import Lock
 
     new = files.get(Path("uv.lock"))
-    return Order(
+    return InstallRequest(
         project=project,
         lock=project.read_lock() if new is None else Lock.parse(new),
         files=files,
@@ -153,7 +155,7 @@ def _order(project: Project, files: Mapping[Path, bytes], options: dict[str, Any
     )
 
 
-def _request_for_python(options: dict[str, Any], tell: Tell) -> Request:
+def _request_for_python(options: dict[str, Any], tell: Tell) -> ValidationRequest:
     """An environment that exists; compared with the project's lock where there is a project."""
     from stackfix.cli.asking import find_project, graph_of
     from stackfix_lockfiles.errors import InputError
@@ -171,18 +173,18 @@ def _request_for_python(options: dict[str, Any], tell: Tell) -> Request:
             raise
         project = None
     locked = project is not None and project.lock_path.exists()
-    order = _order(project, {}, options) if project and locked else None
+    install = _install_request(project, {}, options) if project and locked else None
     graph = graph_of(project)
-    return _request(options, graph, project, tell, python=options["python"], order=order)
+    return _request(options, graph, project, tell, python=options["python"], install=install)
 
 
 def _request(
     options: dict[str, Any], graph: Graph, project: Project | None, tell: Tell, **more: Any
-) -> Request:
+) -> ValidationRequest:
     from stackfix.audit.ignored import ignored
     from stackfix.cli.asking import machine
     from stackfix.targets.select import NoTarget, select_targets
-    from stackfix.validate.validate import Request
+    from stackfix.validate.validate import ValidationRequest
 
     host = machine(graph)
     settings = project.tool_stackfix if project else {}
@@ -199,7 +201,7 @@ def _request(
         if options["hosts"]:
             raise
         targets = ()
-    return Request(
+    return ValidationRequest(
         graph=graph,
         host=host,
         targets=targets,

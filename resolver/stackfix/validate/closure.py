@@ -1,18 +1,94 @@
-"""What of a lock a scratch environment gets: the stack and all that it needs, or everything."""
+"""What of a lock goes into a scratch environment: the stack and all it needs, or everything."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
+from stackfix.errors import StackfixError
+from stackfix.host.system import platform_name
 from stackfix_knowledge.graph import Graph
-from stackfix_lockfiles.environment import Environment
+from stackfix_lockfiles.environment import Environment, environment
+from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.packages import LockedFile, LockedPackage, SourceKind
+from stackfix_lockfiles.platforms import Platform
+from stackfix_lockfiles.project import Project
 
-__all__ = ["Closure", "closure"]
+__all__ = [
+    "CannotInstall",
+    "Closure",
+    "DiskShort",
+    "InstallRequest",
+    "closure",
+    "environment_here",
+    "kept_name",
+]
 
 _UNPACKED = 2.2
 """Bytes on disk for one byte of wheel: CUDA wheels unpack to 1.5 to 2 times their size."""
+
+
+class CannotInstall(StackfixError):
+    """The scratch environment could not be made; the text says why, in one line."""
+
+    def __init__(self, reason: str, log: str = "") -> None:
+        self.reason = reason
+        self.log = log
+        """What uv printed."""
+        super().__init__(reason)
+
+
+class DiskShort(StackfixError):
+    """There is too little room for the scratch environment; nothing was downloaded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallRequest:
+    """What is to be installed."""
+
+    project: Project
+    lock: Lock
+    files: Mapping[Path, bytes]
+    """A plan's new files, by path below the project's root; empty for the project as it is."""
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    all_extras: bool = False
+    everything: bool = False
+    """Also what the stack does not need; builds what has no wheel."""
+    offline: bool = False
+
+
+def kept_name(request: InstallRequest) -> str:
+    """The name of a kept folder: the same for the same lock and choice."""
+    choice = (request.extras, request.groups, request.all_extras, request.everything)
+    text = repr((str(request.project.root), request.lock.digest, *choice))
+    return f"kept-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def environment_here(request: InstallRequest, python: str) -> Environment:
+    """What `uv sync` would install here with this Python. Raises CannotInstall, InputError."""
+    try:
+        platform = Platform.parse(platform_name())
+    except ValueError:
+        raise CannotInstall(f"no lock can be installed on {platform_name()}") from None
+    return environment(
+        request.lock,
+        platform=platform,
+        python=python,
+        extras=request.extras,
+        groups=_groups(request),
+        all_extras=request.all_extras,
+        default_groups=request.project.default_groups,
+    )
+
+
+def _groups(request: InstallRequest) -> tuple[str, ...] | None:
+    default = request.project.default_groups
+    if not request.groups or default == "all":
+        return None
+    return (*default, *request.groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from stackfix.validate.result import Ending
+from stackfix.validate.result import ProcessEnding
 
-__all__ = ["Limits", "Ran", "run_limited"]
+__all__ = ["ProcessLimits", "ProcessRun", "run_limited"]
 
 _HEAD = 16 << 10
 _TAIL = 48 << 10
@@ -27,7 +27,7 @@ _ABANDON = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ProcessLimits:
     """What a stage may take."""
 
     seconds: float
@@ -39,16 +39,16 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class ProcessRun:
     """How it ended, and what it printed on both streams."""
 
-    ending: Ending
+    ending: ProcessEnding
     log: str
 
 
 def run_limited(
-    command: Sequence[str], *, cwd: Path, env: Mapping[str, str], limits: Limits
-) -> Ran:
+    command: Sequence[str], *, cwd: Path, env: Mapping[str, str], limits: ProcessLimits
+) -> ProcessRun:
     """Run and wait; on any exception here, as on Ctrl-C, end the process and its children.
 
     Raises OSError where it cannot be started at all.
@@ -87,7 +87,7 @@ def run_limited(
         if not output.is_alive():
             process.stdout.close()
     code = process.returncode
-    ending = Ending(
+    ending = ProcessEnding(
         exit_code=code if code is not None and code >= 0 else None,
         signal=_signal(code) if code is not None and code < 0 and limit is None else None,
         limit=limit,
@@ -96,7 +96,7 @@ def run_limited(
     )
     if code is None:
         process.returncode = -signal.SIGKILL  # or its destructor would warn that it still runs
-    return Ran(ending=ending, log=output.text())
+    return ProcessRun(ending=ending, log=output.text())
 
 
 class _Output(threading.Thread):

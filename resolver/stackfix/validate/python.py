@@ -1,4 +1,4 @@
-"""An environment's Python: asked, in its own process, what is installed with it."""
+"""An environment's Python: asked what is installed with it, and compared with the lock."""
 
 from __future__ import annotations
 
@@ -9,13 +9,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackfix.validate.process import Limits, run_limited
+from stackfix.validate.closure import CannotInstall, InstallRequest, environment_here
+from stackfix.validate.process import ProcessLimits, run_limited
+from stackfix.validate.result import Check, Outcome, StageResult, failure_in
+from stackfix_knowledge.graph import Graph
+from stackfix_lockfiles.environment import ConflictError, UnsupportedPlatformError
 from stackfix_lockfiles.errors import InputError
 
-__all__ = ["KERNELS", "Distribution", "EnvironmentPython", "ask_python", "find_python"]
+__all__ = [
+    "KERNELS",
+    "Distribution",
+    "EnvironmentPython",
+    "ask_python",
+    "compare_package",
+    "compare_with_lock",
+    "find_python",
+    "locked_versions",
+]
 
 KERNELS = Path(__file__).parent / "kernels"
-_LIMITS = Limits(seconds=60, memory=2 << 30)
+_LIMITS = ProcessLimits(seconds=60, memory=2 << 30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,3 +102,62 @@ def _parse(document: Mapping[str, object], path: Path) -> EnvironmentPython:
             for name, entry in packages.items()
         },
     )
+
+
+def locked_versions(request: InstallRequest, python: EnvironmentPython) -> Mapping[str, str]:
+    """The version that the lock has of each package that is chosen, or installed anyway.
+
+    Without installed ones that were not chosen and that the lock has in several versions. Raises
+    InputError for an extra or a group that the project lacks.
+    """
+    versions: dict[str, str] = {}
+    for name in python.packages:
+        found = {package.version for package in request.lock.named(name)}
+        if len(found) == 1 and (version := found.pop()) is not None:
+            versions[name] = version
+    try:
+        chosen = environment_here(request, python.version).installed
+    except (CannotInstall, UnsupportedPlatformError, ConflictError):
+        return versions
+    except InputError as error:
+        if error.place != "requires-python":
+            raise
+        return versions
+    return versions | {
+        name: package.version for name, package in chosen.items() if package.version is not None
+    }
+
+
+def compare_with_lock(
+    locked: Mapping[str, str], python: EnvironmentPython, graph: Graph
+) -> StageResult:
+    """Whether the GPU packages of the lock are what is installed."""
+    checks = tuple(
+        compare_package(name, version, python)
+        for name, version in sorted(locked.items())
+        if graph.packages.get(name) is not None
+    )
+    outcome, reason = Outcome.PASSED, ""
+    if failure := failure_in(checks):
+        outcome, reason = Outcome.FAILED, failure
+    elif not checks:
+        outcome, reason = Outcome.SKIPPED, "the lock has no GPU package"
+    return StageResult(
+        name="lock",
+        title="installed versions against the lock",
+        outcome=outcome,
+        reason=reason,
+        checks=checks,
+    )
+
+
+def compare_package(name: str, wanted: str | None, python: EnvironmentPython) -> Check:
+    """Whether one package is installed in the version that is wanted; None: in any."""
+    found = python.packages.get(name)
+    if found is None:
+        detail = "it is not installed" + (f", the lock has {wanted}" if wanted else "")
+        return Check(name=name, outcome=Outcome.FAILED, detail=detail)
+    if wanted is not None and found.version != wanted:
+        detail = f"{found.version} is installed, the lock has {wanted}"
+        return Check(name=name, outcome=Outcome.FAILED, detail=detail)
+    return Check(name=name, outcome=Outcome.PASSED, detail=found.version)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -14,12 +14,13 @@ __all__ = [
     "ON_CARDS",
     "Cause",
     "Check",
-    "Ending",
     "Fix",
-    "Installed",
     "Outcome",
+    "ProcessEnding",
+    "ProvenEnvironment",
     "StageResult",
     "Validation",
+    "failure_in",
 ]
 
 
@@ -45,8 +46,17 @@ class Check:
     """What was found, what is wrong, or why it was not looked at."""
 
 
+def failure_in(checks: Sequence[Check]) -> str | None:
+    """What failed, in one line; None: nothing did."""
+    failed = [check for check in checks if check.outcome is Outcome.FAILED]
+    if not failed:
+        return None
+    more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
+    return f"{failed[0].name}: {failed[0].detail}{more}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class ProcessEnding:
     """How a stage's process ended and what it took."""
 
     exit_code: int | None
@@ -94,7 +104,7 @@ class StageResult:
     """Why it failed or was skipped, in one line; of a passed one, what it proved."""
     checks: tuple[Check, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
-    ending: Ending | None = None
+    ending: ProcessEnding | None = None
     """None: no process ran."""
     log: str = ""
     """What the process printed, its beginning and its end; empty for a stage that passed."""
@@ -103,7 +113,7 @@ class StageResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Installed:
+class ProvenEnvironment:
     """The environment that was proven."""
 
     python: Path
@@ -130,7 +140,7 @@ class Validation:
     cards: tuple[str, ...]
     """Names of the cards that the kernels could use."""
     quick: bool
-    installed: Installed | None
+    installed: ProvenEnvironment | None
     """None: nothing could be installed."""
     stages: tuple[StageResult, ...]
     notes: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from stackfix.validate.errors import CannotInstall
+from stackfix.validate.closure import CannotInstall
 from stackfix.wording import size
 
 __all__ = ["copy_sources"]

@@ -10,17 +10,17 @@ from pathlib import Path
 
 from stackfix.audit.ignored import Ignored
 from stackfix.model.target import Target
-from stackfix.validate.process import Limits
+from stackfix.validate.process import ProcessLimits
 from stackfix.validate.python import KERNELS, EnvironmentPython
-from stackfix.validate.static import order_of
+from stackfix.validate.static import inspection_argument
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.stack.packages import Role
 
-__all__ = ["Ground", "Stage", "stages"]
+__all__ = ["Stage", "StageInputs", "stages"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class StageInputs:
     """What the stages are chosen by."""
 
     python: EnvironmentPython
@@ -53,82 +53,84 @@ class Stage:
     title: str
     command: tuple[str, ...] = ()
     """Gets `--json FILE` or, for the static stage, `FILE` at its end."""
-    limits: Limits
+    limits: ProcessLimits
     skip: str | None = None
     env: tuple[tuple[str, str], ...] = ()
 
 
-def stages(ground: Ground) -> Iterator[Stage]:
+def stages(inputs: StageInputs) -> Iterator[Stage]:
     """All stages, the cheapest first."""
-    yield _static(ground)
-    yield _versions(ground)
-    modules = _modules(ground)
-    yield from _imports(ground, modules)
-    yield _libraries(ground, modules)
-    yield from _on_cards(ground)
+    yield _static(inputs)
+    yield _versions(inputs)
+    modules = _modules(inputs)
+    yield from _imports(inputs, modules)
+    yield _libraries(inputs, modules)
+    yield from _on_cards(inputs)
 
 
-def _static(ground: Ground) -> Stage:
+def _static(inputs: StageInputs) -> Stage:
     skip = None
-    if not ground.targets:
+    if not inputs.targets:
         skip = "no card is named (--target) and none is in this machine"
-    elif ground.quick:
+    elif inputs.quick:
         skip = "left out by --quick"
-    order = order_of(ground.python.sites, ground.targets, ground.knowledge, ground.ignored)
+    argument = inspection_argument(
+        inputs.python.sites, inputs.targets, inputs.knowledge, inputs.ignored
+    )
     return Stage(
         name="code",
         title="GPU code in every binary",
-        command=(sys.executable, "-P", "-m", "stackfix.validate.static", order),
-        limits=_limits(ground, 900),
+        command=(sys.executable, "-P", "-m", "stackfix.validate.static", argument),
+        limits=_limits(inputs, 900),
         skip=skip,
     )
 
 
-def _versions(ground: Ground) -> Stage:
-    expected = _expected(ground)
+def _versions(inputs: StageInputs) -> Stage:
+    expected = _expected(inputs)
     return Stage(
         name="versions",
         title="versions that libraries tell",
-        command=_kernel(ground, "versions", *_places(ground, expected)),
-        limits=_limits(ground, 120),
+        command=_kernel(inputs, "versions", *_places(inputs, expected)),
+        limits=_limits(inputs, 120),
         skip=None if expected else "none of NVIDIA's libraries is installed as a package",
     )
 
 
-def _imports(ground: Ground, modules: Mapping[str, str]) -> Iterator[Stage]:
+def _imports(inputs: StageInputs, modules: Mapping[str, str]) -> Iterator[Stage]:
     if not modules:
         yield Stage(
             name="import",
             title="imports",
-            limits=_limits(ground, 1),
+            limits=_limits(inputs, 1),
             skip="no framework is installed",
         )
     for package, module in modules.items():
         yield Stage(
             name=f"import-{package}",
             title=f"import {module}",
-            command=_kernel(ground, "imports", "--module", module),
-            limits=_limits(ground, 300),
+            command=_kernel(inputs, "imports", "--module", module),
+            limits=_limits(inputs, 300),
         )
 
 
-def _libraries(ground: Ground, modules: Mapping[str, str]) -> Stage:
+def _libraries(inputs: StageInputs, modules: Mapping[str, str]) -> Stage:
     frameworks = [
         module
         for package, module in modules.items()
-        if (known := ground.graph.packages.get(package)) and known.role is Role.FRAMEWORK
+        if (known := inputs.graph.packages.get(package)) and known.role is Role.FRAMEWORK
     ]
     named = [part for module in frameworks for part in ("--module", module)]
     return Stage(
         name="libraries",
         title="libraries that a process loads",
-        command=_kernel(ground, "libraries", *named, *_places(ground, _expected(ground))),
-        limits=_limits(ground, 300),
+        command=_kernel(inputs, "libraries", *named, *_places(inputs, _expected(inputs))),
+        limits=_limits(inputs, 300),
         skip=None if frameworks else "no framework is installed",
     )
 
 
-def _on_cards(ground: Ground) -> Iterator[Stage]:
+def _on_cards(inputs: StageInputs) -> Iterator[Stage]:
     torch, jax = ("torch", "jax")
     for name, title, framework, seconds in (
         ("conv", "cuDNN convolutions (torch)", torch, 900),
@@ -139,34 +141,34 @@ def _on_cards(ground: Ground) -> Iterator[Stage]:
         ("jax_collectives", "collectives (jax)", jax, 900),
     ):
         skip = None
-        if not ground.has(framework):
+        if not inputs.has(framework):
             skip = f"{framework} is not installed"
-        elif framework == jax and not _jax_for_cards(ground):
+        elif framework == jax and not _jax_for_cards(inputs):
             skip = "jax is installed without its CUDA plugin"
-        elif name == "compiled" and ground.quick:
+        elif name == "compiled" and inputs.quick:
             skip = "left out by --quick"
-        elif not ground.cards:
-            skip = ground.why_no_card
+        elif not inputs.cards:
+            skip = inputs.why_no_card
         yield Stage(
             name=name.replace("_", "-"),
             title=title,
-            command=_kernel(ground, name, "--device", "cuda", *_waits(ground, name)),
-            limits=_limits(ground, seconds),
+            command=_kernel(inputs, name, "--device", "cuda", *_waits(inputs, name)),
+            limits=_limits(inputs, seconds),
             skip=skip,
             env=_ENV.get(name, ()),
         )
 
 
-def _waits(ground: Ground, name: str) -> tuple[str, ...]:
+def _waits(inputs: StageInputs, name: str) -> tuple[str, ...]:
     """One collective gives up before the stage does, so that the report can tell which."""
-    return ("--timeout", "45") if name == "nccl" and ground.quick else ()
+    return ("--timeout", "45") if name == "nccl" and inputs.quick else ()
 
 
-def _jax_for_cards(ground: Ground) -> bool:
+def _jax_for_cards(inputs: StageInputs) -> bool:
     """Whether jax has code for cards: in a plugin, or as older ones in jaxlib itself."""
-    jaxlib = ground.python.packages.get("jaxlib")
+    jaxlib = inputs.python.packages.get("jaxlib")
     inside = jaxlib is not None and "+cuda" in jaxlib.version
-    return inside or any(name.startswith("jax-cuda") for name in ground.python.packages)
+    return inside or any(name.startswith("jax-cuda") for name in inputs.python.packages)
 
 
 _ENV = {
@@ -178,27 +180,27 @@ _ENV = {
 """Set where the user's environment does not say otherwise."""
 
 
-def _kernel(ground: Ground, name: str, *arguments: str) -> tuple[str, ...]:
-    quick = ("--quick",) if ground.quick else ()
-    return (str(ground.python.executable), str(KERNELS / f"{name}.py"), *arguments, *quick)
+def _kernel(inputs: StageInputs, name: str, *arguments: str) -> tuple[str, ...]:
+    quick = ("--quick",) if inputs.quick else ()
+    return (str(inputs.python.executable), str(KERNELS / f"{name}.py"), *arguments, *quick)
 
 
-def _limits(ground: Ground, seconds: float) -> Limits:
-    own = ground.timeout or (min(seconds, 120) if ground.quick else seconds)
-    return Limits(seconds=own, memory=ground.memory)
+def _limits(inputs: StageInputs, seconds: float) -> ProcessLimits:
+    own = inputs.timeout or (min(seconds, 120) if inputs.quick else seconds)
+    return ProcessLimits(seconds=own, memory=inputs.memory)
 
 
-def _expected(ground: Ground) -> dict[str, tuple[str, str]]:
+def _expected(inputs: StageInputs) -> dict[str, tuple[str, str]]:
     """What a library is provided by and which version: {"cudnn": ("nvidia-cudnn-cu12", "9.5.1")}.
 
     Where two packages provide one library (two CUDA majors), the check of loaded libraries is
     left without an expectation: both cannot be right, and SF302 says so.
     """
     found: dict[str, list[tuple[str, str]]] = {}
-    for name, distribution in ground.python.packages.items():
-        package = ground.graph.packages.get(name)
+    for name, distribution in inputs.python.packages.items():
+        package = inputs.graph.packages.get(name)
         if package is not None and package.provides in _TOLD:
-            version = ground.locked.get(name, distribution.version)
+            version = inputs.locked.get(name, distribution.version)
             found.setdefault(package.provides or "", []).append((name, version))
     return {thing: pairs[0] for thing, pairs in sorted(found.items()) if len(pairs) == 1}
 
@@ -218,26 +220,26 @@ _TOLD = (
 """Libraries whose version `kernels/cuda_libraries.py` can ask for."""
 
 
-def _places(ground: Ground, expected: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
-    sites = tuple(part for site in ground.python.sites for part in ("--site", str(site)))
+def _places(inputs: StageInputs, expected: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
+    sites = tuple(part for site in inputs.python.sites for part in ("--site", str(site)))
     return (*sites, "--expect", json.dumps(expected))
 
 
-def _modules(ground: Ground) -> dict[str, str]:
+def _modules(inputs: StageInputs) -> dict[str, str]:
     """Frameworks, and unless it has to be quick their companions, by what they are imported by."""
     found = {}
-    for name, distribution in sorted(ground.python.packages.items()):
-        package = ground.graph.packages.get(name)
+    for name, distribution in sorted(inputs.python.packages.items()):
+        package = inputs.graph.packages.get(name)
         if package is None or distribution.module is None or package.role is Role.LIBRARY:
             continue
-        if package.role is Role.COMPANION and (ground.quick or not _worth_importing(name)):
+        if package.role is Role.COMPANION and (inputs.quick or not _worth_importing(name)):
             continue
         found[name] = distribution.module
-    return dict(sorted(found.items(), key=lambda item: _is_companion(ground, item[0])))
+    return dict(sorted(found.items(), key=lambda item: _is_companion(inputs, item[0])))
 
 
-def _is_companion(ground: Ground, name: str) -> bool:
-    package = ground.graph.packages.get(name)
+def _is_companion(inputs: StageInputs, name: str) -> bool:
+    package = inputs.graph.packages.get(name)
     return package is None or package.role is Role.COMPANION
 
 

@@ -1,7 +1,7 @@
 """The stage that needs no card: every binary of an environment read, and judged for the targets.
 
-Runs in a process of its own, `python -m stackfix.validate.static ORDER FILE`. `ORDER` is the JSON
-of an `InspectionOrder`; what is found goes to `FILE`, told as kernels do.
+Runs in a process of its own, `python -m stackfix.validate.static REQUEST FILE`. `REQUEST` is the
+JSON of an `InspectionRequest`; what is found goes to `FILE`, reported as kernels do.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from stackfix.documents.reading import parse
 from stackfix.documents.target import TargetDocument
 from stackfix.model.target import Target
 
-__all__ = ["InspectionOrder", "main", "order_of"]
+__all__ = ["InspectionRequest", "inspection_argument", "main"]
 
 
-class InspectionOrder(Document):
+class InspectionRequest(Document):
     """What the process is asked."""
 
     sites: tuple[str, ...]
@@ -34,40 +34,40 @@ class InspectionOrder(Document):
     """Findings that the project accepts."""
 
 
-def order_of(
+def inspection_argument(
     sites: Sequence[Path],
     targets: Sequence[Target],
     knowledge: Sequence[Path],
     ignored: Sequence[Ignored],
 ) -> str:
-    """The order as the process's one argument."""
-    order = InspectionOrder(
+    """The request as the process's one argument."""
+    request = InspectionRequest(
         sites=tuple(map(str, sites)),
         targets=tuple(TargetDocument.of(target) for target in targets),
         knowledge=tuple(map(str, knowledge)),
         ignored=tuple(ignored),
     )
-    return json.dumps(as_json(order))
+    return json.dumps(as_json(request))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Judge and tell; 1 where something does not run on a target."""
-    order = parse(arguments[0], InspectionOrder, Path("ORDER"), writer="stackfix validate")
+    request = parse(arguments[0], InspectionRequest, Path("REQUEST"), writer="stackfix validate")
     with open(arguments[1], "a", encoding="utf-8") as file:
-        return _judge(order, file)
+        return _judge(request, file)
 
 
-def _judge(order: InspectionOrder, file: IO[str]) -> int:
+def _judge(request: InspectionRequest, file: IO[str]) -> int:
     from stackfix.audit.binaries import judge_inspected, package_verdict
     from stackfix.model.finding import Severity
     from stackfix_knowledge.graph import Graph
     from stackfix_knowledge.inspect.inspection import inspect_path
 
-    targets = tuple(document.target() for document in order.targets)
-    graph = Graph.load([Path(path) for path in order.knowledge])
+    targets = tuple(document.target() for document in request.targets)
+    graph = Graph.load([Path(path) for path in request.knowledge])
     processes = min(os.cpu_count() or 1, 4)
     failed = False
-    for site in order.sites:
+    for site in request.sites:
         inspection = inspect_path(Path(site), processes=processes)
         for one in inspection.packages:
             coverage = one.wheel.coverage
@@ -77,8 +77,8 @@ def _judge(order: InspectionOrder, file: IO[str]) -> int:
             if known is not None and not known.judged:
                 continue
             name = f"{one.package} {one.version}" if one.package else str(one.place)
-            _tell(file, "started", check=name)
-            found = kept(judge_inspected([one], targets, graph), order.ignored)
+            _report(file, "started", check=name)
+            found = kept(judge_inspected([one], targets, graph), request.ignored)
             bad = [finding for finding in found if finding.severity is Severity.ERROR]
             warned = [finding for finding in found if finding.severity is Severity.WARNING]
             states = ", ".join(
@@ -88,15 +88,15 @@ def _judge(order: InspectionOrder, file: IO[str]) -> int:
             )
             failed = failed or bool(bad)
             said = "; ".join(dict.fromkeys(finding.message for finding in (*bad, *warned)))
-            _tell(file, "failed" if bad else "passed", check=name, detail=said or states)
+            _report(file, "failed" if bad else "passed", check=name, detail=said or states)
         for fault in inspection.faults:
             failed = True
-            _tell(file, "failed", check=fault.source, detail=str(fault))
-    _tell(file, "end")
+            _report(file, "failed", check=fault.source, detail=str(fault))
+    _report(file, "end")
     return 1 if failed else 0
 
 
-def _tell(file: IO[str], event: str, **more: str) -> None:
+def _report(file: IO[str], event: str, **more: str) -> None:
     file.write(json.dumps({"event": event, **more}) + "\n")
     file.flush()
 

@@ -14,20 +14,31 @@ from stackfix.audit.ignored import Ignored
 from stackfix.host.health import remarks
 from stackfix.host.host import Host
 from stackfix.model.target import Target
-from stackfix.validate.errors import CannotInstall, DiskShort
+from stackfix.validate.closure import CannotInstall, DiskShort, InstallRequest, kept_name
 from stackfix.validate.folders import VENV, claimed, default_base, sweep
-from stackfix.validate.install import install, prepare
-from stackfix.validate.matching import compared, locked_versions, matched
-from stackfix.validate.order import Order, name_of
-from stackfix.validate.python import EnvironmentPython, ask_python, find_python
-from stackfix.validate.result import Check, Installed, Outcome, StageResult, Validation
-from stackfix.validate.room import told
+from stackfix.validate.install import announcement, install, prepare
+from stackfix.validate.python import (
+    EnvironmentPython,
+    ask_python,
+    compare_package,
+    compare_with_lock,
+    find_python,
+    locked_versions,
+)
+from stackfix.validate.result import (
+    Check,
+    Outcome,
+    ProvenEnvironment,
+    StageResult,
+    Validation,
+    failure_in,
+)
 from stackfix.validate.runner import STAGE, allowed_memory, run_stages, stage_environment
-from stackfix.validate.stages import Ground, stages
+from stackfix.validate.stages import StageInputs, stages
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.errors import InputError
 
-__all__ = ["Request", "validate"]
+__all__ = ["ValidationRequest", "validate"]
 
 
 def _silent(text: str) -> None:
@@ -35,7 +46,7 @@ def _silent(text: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ValidationRequest:
     """What is to be proven, and how."""
 
     graph: Graph
@@ -45,7 +56,7 @@ class Request:
     """The project's own facts."""
     ignored: tuple[Ignored, ...] = ()
     """Findings that the project accepts."""
-    order: Order | None = None
+    install: InstallRequest | None = None
     """What to install, or what `python` is compared with; None: nothing."""
     python: Path | None = None
     """An existing environment: an interpreter, or a folder with one."""
@@ -64,7 +75,7 @@ class Request:
     """Lines that stay."""
 
 
-def validate(request: Request) -> Validation:
+def validate(request: ValidationRequest) -> Validation:
     """Run all stages. Raises InputError for what can be set right before anything is proven."""
     base = request.base or default_base()
     for folder in sweep(base):
@@ -74,15 +85,15 @@ def validate(request: Request) -> Validation:
         row = _row(Outcome.SKIPPED, f"{python.executable} exists already: nothing was installed")
         with _somewhere(base) as folder:
             return _prove(request, python, [row], folder, kept=None)
-    assert request.order is not None
-    keep_as = name_of(request.order) if request.keep or request.reuse else None
+    assert request.install is not None
+    keep_as = kept_name(request.install) if request.keep or request.reuse else None
     with claimed(base, keep_as=keep_as) as folder:
         for stale in folder.glob(f"{STAGE}*"):
             shutil.rmtree(stale, ignore_errors=True)
         if not request.reuse:
             shutil.rmtree(folder / VENV, ignore_errors=True)
         try:
-            python, row = _install(request, request.order, folder)
+            python, row = _install(request, request.install, folder)
         except (CannotInstall, DiskShort) as error:
             log = error.log if isinstance(error, CannotInstall) else ""
             return _nothing(request, _row(Outcome.FAILED, str(error), log=log))
@@ -100,34 +111,36 @@ def _somewhere(base: Path) -> Iterator[Path]:
         yield folder
 
 
-def _install(request: Request, order: Order, folder: Path) -> tuple[EnvironmentPython, StageResult]:
+def _install(
+    request: ValidationRequest, wanted: InstallRequest, folder: Path
+) -> tuple[EnvironmentPython, StageResult]:
     request.progress("preparing an environment")
-    prepared = prepare(order, folder, request.graph)
-    for line in told(prepared.closure, everything=order.everything, cached=prepared.cached):
+    prepared = prepare(wanted, folder, request.graph)
+    for line in announcement(
+        prepared.closure, everything=wanted.everything, cached=prepared.cached
+    ):
         request.tell(line)
-    python = install(prepared, order, progress=request.progress)
+    python = install(prepared, wanted, progress=request.progress)
     checks = [
-        compared(package.name, package.version, python)
+        compare_package(package.name, package.version, python)
         for package in prepared.closure.packages
         if request.graph.packages.get(package.name) is not None
     ]
     checks += [
         Check(name=name, outcome=Outcome.SKIPPED, detail="no wheel: --all builds it")
         for name in prepared.closure.built
-        if not order.everything
+        if not wanted.everything
     ]
     checks += [
         Check(name=name, outcome=Outcome.SKIPPED, detail="in a folder named by an absolute path")
         for name in prepared.closure.in_place
     ]
-    bad = [check for check in checks if check.outcome is Outcome.FAILED]
-    if bad:
-        return python, _row(Outcome.FAILED, f"{bad[0].name}: {bad[0].detail}", checks)
-    return python, _row(Outcome.PASSED, "", checks)
+    failure = failure_in(checks)
+    return python, _row(Outcome.FAILED if failure else Outcome.PASSED, failure or "", checks)
 
 
 def _prove(
-    request: Request,
+    request: ValidationRequest,
     python: EnvironmentPython,
     rows: list[StageResult],
     folder: Path,
@@ -135,11 +148,11 @@ def _prove(
     kept: Path | None,
 ) -> Validation:
     scratch = request.python is None
-    locked = locked_versions(request.order, python) if request.order else {}
-    if request.python is not None and request.order is not None:
-        rows.append(matched(locked, python, request.graph))
+    locked = locked_versions(request.install, python) if request.install else {}
+    if request.python is not None and request.install is not None:
+        rows.append(compare_with_lock(locked, python, request.graph))
     cards = tuple(card.name for card in request.host.visible)
-    ground = Ground(
+    inputs = StageInputs(
         python=python,
         locked=locked,
         targets=request.targets,
@@ -154,9 +167,9 @@ def _prove(
     )
     env = stage_environment(os.environ, scratch=scratch)
     rows += run_stages(
-        stages(ground), env=env, graph=request.graph, folder=folder, progress=request.progress
+        stages(inputs), env=env, graph=request.graph, folder=folder, progress=request.progress
     )
-    installed = Installed(
+    installed = ProvenEnvironment(
         python=python.executable,
         version=python.version,
         scratch=scratch,
@@ -170,17 +183,17 @@ def _prove(
     return _validation(request, installed, rows)
 
 
-def _nothing(request: Request, row: StageResult) -> Validation:
+def _nothing(request: ValidationRequest, row: StageResult) -> Validation:
     return _validation(request, None, [row])
 
 
 def _validation(
-    request: Request, installed: Installed | None, rows: list[StageResult]
+    request: ValidationRequest, installed: ProvenEnvironment | None, rows: list[StageResult]
 ) -> Validation:
-    order = request.order
+    held = request.install
     return Validation(
-        project=order.project.name or order.project.root.name if order else None,
-        lock=order.lock.digest if order else None,
+        project=held.project.name or held.project.root.name if held else None,
+        lock=held.lock.digest if held else None,
         targets=request.targets,
         cards=tuple(card.name for card in request.host.visible),
         quick=request.quick,

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from stackfix.validate.events import told_by
-from stackfix.validate.process import Limits, run_limited
+from stackfix.validate.process import ProcessLimits, run_limited
 from stackfix.validate.python import KERNELS
 from stackfix.validate.result import StageResult
+from stackfix.validate.runner import stage_result
 
 FAKES = Path(__file__).parent / "fakes"
-LIMITS = Limits(seconds=60, memory=1 << 30)
+LIMITS = ProcessLimits(seconds=60, memory=1 << 30)
 
 
 def run_kernel(
@@ -21,7 +21,7 @@ def run_kernel(
     folder: Path,
     *arguments: str,
     env: Mapping[str, str] | None = None,
-    limits: Limits = LIMITS,
+    limits: ProcessLimits = LIMITS,
     python: str = sys.executable,
     fakes: bool = True,
 ) -> StageResult:
@@ -35,4 +35,4 @@ def run_kernel(
         env={**os.environ, **paths, **(env or {})},
         limits=limits,
     )
-    return told_by(name, name, told, ran, limits)
+    return stage_result(name, name, told, ran, limits)

@@ -11,7 +11,7 @@ import pytest
 from stackfix.cli.main import main
 from stackfix.report.saved import save_plan
 from stackfix.validate.result import Outcome, StageResult, Validation
-from stackfix.validate.validate import Request
+from stackfix.validate.validate import ValidationRequest
 from tests.resolver.cli.project import NEW_LOCK, make_project, plan_for, replace_planner
 
 TARGET = ("--target", "RTX 5090")
@@ -23,11 +23,11 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[ValidationRequest]:
     """The requests that reached the validation, which passes unless `FAILS` stands in them."""
-    asked: list[Request] = []
+    asked: list[ValidationRequest] = []
 
-    def validate(request: Request) -> Validation:
+    def validate(request: ValidationRequest) -> Validation:
         asked.append(request)
         row = StageResult(
             name="conv", title="convolutions", outcome=OUTCOME["now"], reason="because"
@@ -50,13 +50,16 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
 OUTCOME: dict[str, Outcome] = {"now": Outcome.PASSED}
 
 
-def _lock_of(request: Request) -> str:
-    assert request.order is not None
-    return request.order.lock.data.decode()
+def _lock_of(request: ValidationRequest) -> str:
+    assert request.install is not None
+    return request.install.lock.data.decode()
 
 
 def test_a_saved_plan_is_validated_in_place_of_the_lock(
-    project: Path, tmp_path: Path, requests: list[Request], capsys: pytest.CaptureFixture[str]
+    project: Path,
+    tmp_path: Path,
+    requests: list[ValidationRequest],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     save_plan(plan_for(project), tmp_path / "plan")
     arguments = ["validate", "--plan", str(tmp_path / "plan"), *TARGET, "--format", "json"]
@@ -67,7 +70,10 @@ def test_a_saved_plan_is_validated_in_place_of_the_lock(
 
 
 def test_a_project_that_changed_since_the_plan_is_refused(
-    project: Path, tmp_path: Path, requests: list[Request], capsys: pytest.CaptureFixture[str]
+    project: Path,
+    tmp_path: Path,
+    requests: list[ValidationRequest],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     save_plan(plan_for(project), tmp_path / "plan")
     (project / "uv.lock").write_text((project / "uv.lock").read_text() + "# changed\n")
@@ -77,7 +83,7 @@ def test_a_project_that_changed_since_the_plan_is_refused(
 
 
 def test_apply_writes_what_passed(
-    project: Path, requests: list[Request], monkeypatch: pytest.MonkeyPatch
+    project: Path, requests: list[ValidationRequest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace_planner(monkeypatch, lambda request: plan_for(project))
     arguments = ["apply", "--project", str(project), *TARGET, "--yes", "--validate"]
@@ -91,7 +97,7 @@ def test_apply_writes_nothing_that_failed(
     saved: bool,
     project: Path,
     tmp_path: Path,
-    requests: list[Request],
+    requests: list[ValidationRequest],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -112,7 +118,7 @@ def test_apply_writes_nothing_that_failed(
 
 
 def test_a_dry_run_proves_nothing(
-    project: Path, requests: list[Request], monkeypatch: pytest.MonkeyPatch
+    project: Path, requests: list[ValidationRequest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace_planner(monkeypatch, lambda request: plan_for(project))
     arguments = ["apply", "--project", str(project), *TARGET, "--dry-run", "--validate"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.validate.process import Limits
+from stackfix.validate.process import ProcessLimits
 from stackfix.validate.python import KERNELS
 from stackfix.validate.result import Outcome, StageResult
 from tests.resolver.validate.kernels import FAKES, run_kernel
@@ -102,7 +102,7 @@ def test_a_crash_names_the_check_that_it_happened_in(tmp_path: Path) -> None:
 
 
 def test_a_hang_ends_at_the_limit_and_names_the_check(tmp_path: Path) -> None:
-    limits = Limits(seconds=2, memory=1 << 30)
+    limits = ProcessLimits(seconds=2, memory=1 << 30)
     result = run_kernel("compiled", tmp_path, env={"FAKE": "hang:compile"}, limits=limits)
     assert result.ending is not None
     assert result.ending.limit == "time"

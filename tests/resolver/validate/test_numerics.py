@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.validate.process import Limits
+from stackfix.validate.process import ProcessLimits
 from stackfix.validate.result import Outcome, StageResult
 from tests.resolver.validate.kernels import run_kernel
 
 pytestmark = pytest.mark.network
-LIMITS = Limits(seconds=300, memory=8 << 30)
+LIMITS = ProcessLimits(seconds=300, memory=8 << 30)
 ON_IMPORT = """\
 import importlib.abc, importlib.util, sys
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.validate.process import Limits, Ran, run_limited
+from stackfix.validate.process import ProcessLimits, ProcessRun, run_limited
 
-LIMITS = Limits(seconds=30, memory=1 << 30)
+LIMITS = ProcessLimits(seconds=30, memory=1 << 30)
 
 
-def run(code: str, folder: Path, limits: Limits = LIMITS) -> Ran:
+def run(code: str, folder: Path, limits: ProcessLimits = LIMITS) -> ProcessRun:
     command = [sys.executable, "-c", code]
     return run_limited(command, cwd=folder, env=dict(os.environ), limits=limits)
 
@@ -57,7 +57,7 @@ def test_a_hang_ends_at_the_limit_with_its_children(tmp_path: Path) -> None:
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         "print(child.pid, flush=True); time.sleep(600)"
     )
-    ran = run(code, tmp_path, Limits(seconds=1, memory=1 << 30))
+    ran = run(code, tmp_path, ProcessLimits(seconds=1, memory=1 << 30))
     assert ran.ending.limit == "time"
     assert ran.ending.seconds < 10
     assert gone(int(ran.log))
@@ -65,7 +65,7 @@ def test_a_hang_ends_at_the_limit_with_its_children(tmp_path: Path) -> None:
 
 def test_too_much_memory_ends_it(tmp_path: Path) -> None:
     code = "kept = [bytearray(b'x' * (32 << 20)) for _ in range(40)]; import time; time.sleep(600)"
-    ran = run(code, tmp_path, Limits(seconds=30, memory=200 << 20))
+    ran = run(code, tmp_path, ProcessLimits(seconds=30, memory=200 << 20))
     assert ran.ending.limit == "memory"
     assert ran.ending.memory > 200 << 20
     assert ran.ending.seconds < 20
@@ -78,7 +78,7 @@ def test_address_space_that_is_only_reserved_is_no_memory(tmp_path: Path) -> Non
         "flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE\n"
         "kept = mmap.mmap(-1, 64 << 30, flags=flags); time.sleep(1)"
     )
-    ran = run(code, tmp_path, Limits(seconds=30, memory=200 << 20))
+    ran = run(code, tmp_path, ProcessLimits(seconds=30, memory=200 << 20))
     assert ran.ending.exit_code == 0, ran.log
     assert ran.ending.limit is None
 
@@ -106,11 +106,12 @@ def test_a_kernel_ends_when_the_one_that_started_it_is_killed(tmp_path: Path) ->
     code = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from stackfix.validate.process import Limits, run_limited\n"
+        "from stackfix.validate.process import ProcessLimits, run_limited\n"
         "from stackfix.validate.python import KERNELS\n"
         "env = {**os.environ, 'PYTHONPATH': sys.argv[1]}\n"
         "command = [sys.executable, str(KERNELS / 'imports.py'), '--module', 'sleeper']\n"
-        "run_limited(command, cwd=Path('/'), env=env, limits=Limits(seconds=60, memory=1 << 30))\n"
+        "limits = ProcessLimits(seconds=60, memory=1 << 30)\n"
+        "run_limited(command, cwd=Path('/'), env=env, limits=limits)\n"
     )
     (tmp_path / "sleeper.py").write_text(
         f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"

@@ -15,17 +15,17 @@ from stackfix.report.validation_text import show_validation
 from stackfix.validate.result import (
     Cause,
     Check,
-    Ending,
     Fix,
-    Installed,
     Outcome,
+    ProcessEnding,
+    ProvenEnvironment,
     StageResult,
     Validation,
 )
 from tests.resolver.making import target
 
-_ENDED = Ending(exit_code=0, signal=None, limit=None, seconds=12.3, memory=1 << 30)
-_CRASHED = Ending(exit_code=None, signal="SIGSEGV", limit=None, seconds=0.5, memory=0)
+_ENDED = ProcessEnding(exit_code=0, signal=None, limit=None, seconds=12.3, memory=1 << 30)
+_CRASHED = ProcessEnding(exit_code=None, signal="SIGSEGV", limit=None, seconds=0.5, memory=0)
 
 
 def stage(name: str, outcome: Outcome, reason: str = "", *checks: Check) -> StageResult:
@@ -46,7 +46,7 @@ def validation(*stages: StageResult, kept: Path | None = None) -> Validation:
         targets=(target("RTX 5090"),),
         cards=("NVIDIA GeForce RTX 5090",) * 2,
         quick=False,
-        installed=Installed(
+        installed=ProvenEnvironment(
             python=Path("/venv/bin/python"),
             version="3.11.7",
             scratch=True,

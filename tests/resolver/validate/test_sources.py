@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stackfix.validate import sources
-from stackfix.validate.errors import CannotInstall
+from stackfix.validate.closure import CannotInstall
 from stackfix.validate.sources import copy_sources
 
 

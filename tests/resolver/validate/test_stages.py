@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stackfix.validate.python import Distribution, EnvironmentPython
 from stackfix.validate.result import ON_CARDS
-from stackfix.validate.stages import Ground, Stage, stages
+from stackfix.validate.stages import Stage, StageInputs, stages
 from tests.resolver.making import graph, target
 
 _PACKAGES = {
@@ -19,7 +19,7 @@ _PACKAGES = {
     "nvidia-cudnn-cu12": Distribution(version="9.5.1.17", module=None),
     "requests": Distribution(version="2.0", module="requests"),
 }
-GROUND = Ground(
+GROUND = StageInputs(
     python=EnvironmentPython(
         executable=Path("/venv/bin/python"),
         version="3.11.7",
@@ -38,15 +38,15 @@ GROUND = Ground(
 )
 
 
-def found(ground: Ground) -> dict[str, Stage]:
+def found(ground: StageInputs) -> dict[str, Stage]:
     return {stage.name: stage for stage in stages(ground)}
 
 
-def run(ground: Ground) -> list[str]:
+def run(ground: StageInputs) -> list[str]:
     return [stage.name for stage in stages(ground) if stage.skip is None]
 
 
-def without(ground: Ground, *names: str) -> Ground:
+def without(ground: StageInputs, *names: str) -> StageInputs:
     packages = {name: one for name, one in _PACKAGES.items() if name not in names}
     return replace(ground, python=replace(ground.python, packages=packages))
 

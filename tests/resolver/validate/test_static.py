@@ -8,7 +8,7 @@ from typing import Any
 
 from stackfix.model.target import Target
 from stackfix.targets.parse import parse_target
-from stackfix.validate.static import main, order_of
+from stackfix.validate.static import inspection_argument, main
 from stackfix_knowledge.cards.gpus import GpuTable
 from tests.knowledge.measure.building import elf, fatbin, install
 
@@ -22,7 +22,7 @@ def judged(tmp_path: Path, target: Target) -> list[dict[str, Any]]:
     libraries = {"torch/lib/libtorch_cuda.so": FOR_HOPPER}
     install(site, "torch", "2.9.0+cu130", libraries)
     told = tmp_path / "told.jsonl"
-    main([order_of([site], [target], [], []), str(told)])
+    main([inspection_argument([site], [target], [], []), str(told)])
     return [json.loads(line) for line in told.read_text().splitlines()]
 
 

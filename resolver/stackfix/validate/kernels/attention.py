@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stackfix.validate.kernels.numerics import ATTENTION
-    from stackfix.validate.kernels.telling import NotPossible, Telling, arguments, telling
+    from stackfix.validate.kernels.reporting import CheckSkipped, Reporter, arguments, reporting
     from stackfix.validate.kernels.torch_device import compare, load_torch, places, types_it_has
 else:
     from numerics import ATTENTION
-    from telling import NotPossible, Telling, arguments, telling
+    from reporting import CheckSkipped, Reporter, arguments, reporting
     from torch_device import compare, load_torch, places, types_it_has
 
 SHAPE = (2, 128, 4, 64)
@@ -37,15 +37,15 @@ _NO_PLAN = ("No execution plans", "No valid execution plans", "No valid engine c
 
 def main() -> int:
     options = arguments(__doc__ or "", device=True).parse_args()
-    with telling(options) as tell:
-        torch = load_torch(tell, options.device)
+    with reporting(options) as report:
+        torch = load_torch(report, options.device)
         if torch is not None:
             for device, where in places(torch, options.device):
-                run(torch, tell, device, where, quick=options.quick)
-        return tell.end()
+                run(torch, report, device, where, quick=options.quick)
+        return report.end()
 
 
-def run(torch: Any, tell: Telling, device: str, where: str, *, quick: bool) -> None:
+def run(torch: Any, report: Reporter, device: str, where: str, *, quick: bool) -> None:
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = False
     for kind in ("float16",) if quick else TYPES:
@@ -54,13 +54,13 @@ def run(torch: Any, tell: Telling, device: str, where: str, *, quick: bool) -> N
         expected = reference(torch, [t.double() for t in rounded])
         for backend in BACKENDS[:1] if quick else BACKENDS:
             chosen = backend.lower().replace("_", " ") if backend else "torch's own choice"
-            with tell.check(f"{kind}, {chosen}{where}") as told:
+            with report.check(f"{kind}, {chosen}{where}") as check:
                 actual = attend(torch, device, rounded, backend)
                 errors = [
                     compare(got, wanted, ATTENTION[kind])
                     for got, wanted in zip(actual, expected)  # noqa: B905
                 ]
-                told.detail = f"error {max(errors):.1e}"
+                check.detail = f"error {max(errors):.1e}"
 
 
 def attend(torch: Any, device: str, rounded: list[Any], backend: str | None) -> tuple[Any, ...]:
@@ -75,9 +75,9 @@ def attend(torch: Any, device: str, rounded: list[Any], backend: str | None) -> 
         except RuntimeError as error:
             said = str(error)
             if backend and any(words in said for words in _NONE):
-                raise NotPossible("torch has none for this card and type") from None
+                raise CheckSkipped("torch has none for this card and type") from None
             if backend and any(words in said for words in _NO_PLAN):
-                raise NotPossible(f"it has nothing for this card and type: {said}") from None
+                raise CheckSkipped(f"it has nothing for this card and type: {said}") from None
             raise
 
 
@@ -95,7 +95,7 @@ def _only(torch: Any, backend: str | None) -> Any:
     elif backend in _OLDER:
         flags = {flag: name == backend for name, flag in _OLDER.items()}
         return torch.backends.cuda.sdp_kernel(**flags)
-    raise NotPossible("this torch has no such implementation")
+    raise CheckSkipped("this torch has no such implementation")
 
 
 def reference(torch: Any, precise: list[Any]) -> tuple[Any, ...]:

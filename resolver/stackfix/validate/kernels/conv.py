@@ -16,13 +16,19 @@ if TYPE_CHECKING:
     from stackfix.validate.kernels.cuda_libraries import default_sites, installed, mapped
     from stackfix.validate.kernels.libraries import examine
     from stackfix.validate.kernels.numerics import CONVOLUTION
-    from stackfix.validate.kernels.telling import NotPossible, Telling, Wrong, arguments, telling
+    from stackfix.validate.kernels.reporting import (
+        CheckFailed,
+        CheckSkipped,
+        Reporter,
+        arguments,
+        reporting,
+    )
     from stackfix.validate.kernels.torch_device import compare, load_torch, places, types_it_has
 else:
     from cuda_libraries import default_sites, installed, mapped
     from libraries import examine
     from numerics import CONVOLUTION
-    from telling import NotPossible, Telling, Wrong, arguments, telling
+    from reporting import CheckFailed, CheckSkipped, Reporter, arguments, reporting
     from torch_device import compare, load_torch, places, types_it_has
 
 #        name, input (batch, channels, space…), weight, stride, padding
@@ -41,57 +47,57 @@ PARTS = ("forward", "input gradient", "weight gradient")
 
 def main() -> int:
     options = arguments(__doc__ or "", device=True).parse_args()
-    with telling(options) as tell:
-        torch = load_torch(tell, options.device)
+    with reporting(options) as report:
+        torch = load_torch(report, options.device)
         if torch is not None:
             if options.device == "cuda":
-                with tell.condition("torch has a cuDNN that it accepts") as told:
+                with report.condition("torch has a cuDNN that it accepts") as check:
                     if not torch.backends.cudnn.is_available():
-                        raise Wrong("torch was built without cuDNN")
-                    told.detail = f"cuDNN {torch.backends.cudnn.version()}"
+                        raise CheckFailed("torch was built without cuDNN")
+                    check.detail = f"cuDNN {torch.backends.cudnn.version()}"
             for device, where in places(torch, options.device):
-                run(torch, tell, device, where, quick=options.quick)
+                run(torch, report, device, where, quick=options.quick)
             if options.device == "cuda":
                 # cuDNN loads its parts when they are first needed: only now are they all here.
-                examine(tell, mapped(), installed(default_sites()), {})
-        return tell.end()
+                examine(report, mapped(), installed(default_sites()), {})
+        return report.end()
 
 
-def run(torch: Any, tell: Telling, device: str, where: str, *, quick: bool) -> None:
+def run(torch: Any, report: Reporter, device: str, where: str, *, quick: bool) -> None:
     torch.manual_seed(0)
     by_cudnn = 0
     for case in QUICK if quick else SHAPES:
         for kind in TYPES:
             if kind == "tf32" and device == "cpu":
                 continue
-            problem = Problem(torch, case, kind)
+            convolution = Convolution(torch, case, kind)
             for layout in LAYOUTS:
                 for part in PARTS:
-                    with tell.check(f"{problem.name} {layout} {part}{where}") as told:
+                    with report.check(f"{convolution.name} {layout} {part}{where}") as check:
                         if kind == "tf32":
                             require_tf32(torch, device)
-                        backend, actual = problem.compute(device, layout, part)
-                        error = compare(actual, problem.expected[part], CONVOLUTION[kind])
+                        backend, actual = convolution.compute(device, layout, part)
+                        error = compare(actual, convolution.expected[part], CONVOLUTION[kind])
                         if device != "cpu" and backend not in ("Cudnn", None):
-                            raise NotPossible(
+                            raise CheckSkipped(
                                 f"right (error {error:.1e}), but torch computes it with"
                                 f" {backend} of its own, not with cuDNN"
                             )
                         by_cudnn += 1
-                        told.detail = f"error {error:.1e}"
+                        check.detail = f"error {error:.1e}"
     if device != "cpu" and not by_cudnn:
-        with tell.check(f"a convolution by cuDNN{where}"):
-            raise Wrong("none was right, or torch sent none of them to cuDNN")
+        with report.check(f"a convolution by cuDNN{where}"):
+            raise CheckFailed("none was right, or torch sent none of them to cuDNN")
 
 
 def require_tf32(torch: Any, device: str) -> None:
     if torch.cuda.get_device_capability(device) < (8, 0):
-        raise NotPossible("cards below 8.0 have no TF32")
+        raise CheckSkipped("cards below 8.0 have no TF32")
     if os.environ.get("NVIDIA_TF32_OVERRIDE") == "0":
-        raise NotPossible("NVIDIA_TF32_OVERRIDE=0 switches TF32 off")
+        raise CheckSkipped("NVIDIA_TF32_OVERRIDE=0 switches TF32 off")
 
 
-class Problem:
+class Convolution:
     """The numbers of one convolution in one type, and what must come out."""
 
     def __init__(self, torch: Any, case: Any, kind: str) -> None:

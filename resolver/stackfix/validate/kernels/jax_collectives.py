@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from stackfix.validate.kernels.cuda_libraries import default_sites, installed, mapped
     from stackfix.validate.kernels.jax_device import load_jax
     from stackfix.validate.kernels.libraries import examine
-    from stackfix.validate.kernels.telling import Telling, Wrong, arguments, telling
+    from stackfix.validate.kernels.reporting import CheckFailed, Reporter, arguments, reporting
 else:
     from cuda_libraries import default_sites, installed, mapped
     from jax_device import load_jax
     from libraries import examine
-    from telling import Telling, Wrong, arguments, telling
+    from reporting import CheckFailed, Reporter, arguments, reporting
 
 COUNTS = (1, 256 << 10, 8 << 20)
 """Numbers of float32 on each device: 4 B to 32 MiB."""
@@ -24,29 +24,29 @@ COUNTS = (1, 256 << 10, 8 << 20)
 
 def main() -> int:
     options = arguments(__doc__ or "", device=True).parse_args()
-    with telling(options) as tell:
-        jax, devices = load_jax(tell, options.device)
+    with reporting(options) as report:
+        jax, devices = load_jax(report, options.device)
         if jax is not None:
-            run(jax, devices, tell, quick=options.quick)
+            run(jax, devices, report, quick=options.quick)
             if options.device == "cuda" and len(devices) > 1:
                 # NCCL comes with the first collective.
-                examine(tell, mapped(), installed(default_sites()), {})
-        return tell.end()
+                examine(report, mapped(), installed(default_sites()), {})
+        return report.end()
 
 
-def run(jax: Any, devices: Any, tell: Telling, *, quick: bool) -> None:
+def run(jax: Any, devices: Any, report: Reporter, *, quick: bool) -> None:
     numpy: Any = import_module("numpy")
     many = len(devices)
-    tell.fact("devices", many)
+    report.fact("devices", many)
     if many == 1:
-        tell.skip("between cards", "jax sees one device: nothing crosses between cards")
+        report.skip("between cards", "jax sees one device: nothing crosses between cards")
     for count in COUNTS[:2] if quick else COUNTS:
         counting = (numpy.arange(count) % 251).astype("float32")
         given = numpy.stack([counting + rank for rank in range(many)])
-        with tell.check(f"psum, {count * 4:,} bytes"):
+        with report.check(f"psum, {count * 4:,} bytes"):
             total = over(jax, numpy, devices, lambda x: jax.lax.psum(x, "d"))(given)
             require_equal(numpy, total, given.sum(0))
-        with tell.check(f"all_gather, {count * 4:,} bytes"):
+        with report.check(f"all_gather, {count * 4:,} bytes"):
             gathered = over(jax, numpy, devices, lambda x: jax.lax.all_gather(x, "d"))(given)
             require_equal(numpy, gathered, given)
 
@@ -72,10 +72,12 @@ def require_equal(numpy: Any, found: Any, expected: Any) -> None:
     for shard in found.addressable_shards:
         part = numpy.asarray(shard.data)
         if part.size != expected.size:
-            raise Wrong(f"{shard.device} has {part.size:,} values, expected {expected.size:,}")
+            raise CheckFailed(
+                f"{shard.device} has {part.size:,} values, expected {expected.size:,}"
+            )
         wrong += int((part.reshape(expected.shape) != expected).sum())
     if wrong:
-        raise Wrong(f"{wrong:,} values are wrong, each device should have {expected.size:,}")
+        raise CheckFailed(f"{wrong:,} values are wrong, each device should have {expected.size:,}")
 
 
 if __name__ == "__main__":

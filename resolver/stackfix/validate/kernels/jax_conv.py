@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from stackfix.validate.kernels.jax_device import compare, kinds, load_jax
     from stackfix.validate.kernels.libraries import examine
     from stackfix.validate.kernels.numerics import CONVOLUTION
-    from stackfix.validate.kernels.telling import NotPossible, Telling, arguments, telling
+    from stackfix.validate.kernels.reporting import CheckSkipped, Reporter, arguments, reporting
 else:
     from cuda_libraries import default_sites, installed, mapped, stem_of
     from jax_device import compare, kinds, load_jax
     from libraries import examine
     from numerics import CONVOLUTION
-    from telling import NotPossible, Telling, arguments, telling
+    from reporting import CheckSkipped, Reporter, arguments, reporting
 
 SHAPES = (
     ("2-D 3×3", (4, 32, 28, 28), (64, 32, 3, 3)),
@@ -37,21 +37,21 @@ PARTS = ("forward", "input gradient", "weight gradient")
 
 def main() -> int:
     options = arguments(__doc__ or "", device=True).parse_args()
-    with telling(options) as tell:
-        jax, devices = load_jax(tell, options.device)
+    with reporting(options) as report:
+        jax, devices = load_jax(report, options.device)
         if jax is not None:
             for device, where in kinds(devices):
-                run(jax, device, tell, where, quick=options.quick)
+                run(jax, device, report, where, quick=options.quick)
             if options.device == "cuda":
                 # jax loads its libraries when it first needs them.
                 loaded = mapped()
-                with tell.check("they ran through cuDNN"):
+                with report.check("they ran through cuDNN"):
                     require_cudnn(loaded)
-                examine(tell, loaded, installed(default_sites()), {})
-        return tell.end()
+                examine(report, loaded, installed(default_sites()), {})
+        return report.end()
 
 
-def run(jax: Any, device: Any, tell: Telling, where: str, *, quick: bool) -> None:
+def run(jax: Any, device: Any, report: Reporter, where: str, *, quick: bool) -> None:
     numpy: Any = import_module("numpy")
     numbers = numpy.random.default_rng(0)
     for name, given, weight in SHAPES[:1] if quick else SHAPES:
@@ -62,10 +62,12 @@ def run(jax: Any, device: Any, tell: Telling, where: str, *, quick: bool) -> Non
             rounded = [numbers.standard_normal(shape).astype(dtype) for shape in shapes]
             precise = [array.astype("float64") for array in rounded]
             for part in PARTS:
-                with tell.check(f"{name} {kind} {part}{where}") as told:
+                with report.check(f"{name} {kind} {part}{where}") as check:
                     actual = convolve(jax, device, rounded, part)
                     expected = convolve(jax, jax.local_devices(backend="cpu")[0], precise, part)
-                    told.detail = f"error {compare(numpy, actual, expected, CONVOLUTION[kind]):.1e}"
+                    check.detail = (
+                        f"error {compare(numpy, actual, expected, CONVOLUTION[kind]):.1e}"
+                    )
 
 
 def convolve(jax: Any, device: Any, arrays: list[Any], part: str) -> Any:
@@ -94,7 +96,7 @@ def require_cudnn(loaded: list[str]) -> None:
     """
     stems = [stem_of(os.path.basename(path)) or "" for path in loaded]
     if not any(stem.startswith(_COMPUTING) for stem in stems):
-        raise NotPossible("no part of cuDNN that computes is loaded: jax used code of its own")
+        raise CheckSkipped("no part of cuDNN that computes is loaded: jax used code of its own")
 
 
 if __name__ == "__main__":

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stackfix.validate.kernels.numerics import verdict
-    from stackfix.validate.kernels.telling import Telling, Wrong
+    from stackfix.validate.kernels.reporting import CheckFailed, Reporter
 else:
     from numerics import verdict
-    from telling import Telling, Wrong
+    from reporting import CheckFailed, Reporter
 
 
-def load_jax(tell: Telling, device: str) -> tuple[Any, Any]:
+def load_jax(report: Reporter, device: str) -> tuple[Any, Any]:
     """jax and its devices of that kind; (None, None), told as a failed check, without any."""
-    with tell.condition("jax sees the device") as told:
+    with report.condition("jax sees the device") as check:
         # Named ones have to be there: jax falls back to the processor only where none is named.
         # Both, whatever the environment says: the reference is computed on the processor.
         os.environ["JAX_PLATFORMS"] = "cuda,cpu" if device == "cuda" else "cpu"
         jax: Any = import_module("jax")
         jax.config.update("jax_enable_x64", True)  # for the reference
-        tell.fact("jax", str(jax.__version__))
+        report.fact("jax", str(jax.__version__))
         devices = jax.local_devices(backend="gpu" if device == "cuda" else "cpu")
-        told.detail = ", ".join(str(one) for one in devices[:8])
+        check.detail = ", ".join(str(one) for one in devices[:8])
         return jax, devices
     return None, None
 
@@ -38,12 +38,12 @@ def kinds(devices: Any) -> list[tuple[Any, str]]:
 
 
 def compare(numpy: Any, actual: Any, expected: Any, tolerance: float) -> float:
-    """The error of `actual` against the float64 reference. Raises Wrong beyond the tolerance."""
+    """The error of `actual` against the float64 reference; CheckFailed beyond the tolerance."""
     found, wanted = (numpy.asarray(array).astype("float64") for array in (actual, expected))
     if found.shape != wanted.shape:
-        raise Wrong(f"the shape is {found.shape}, expected {wanted.shape}")
+        raise CheckFailed(f"the shape is {found.shape}, expected {wanted.shape}")
     scale = float((wanted * wanted).mean()) ** 0.5
     error = float((abs(found - wanted) / (abs(wanted) + (scale or 1.0))).max())
     if said := verdict(error, tolerance):
-        raise Wrong(said)
+        raise CheckFailed(said)
     return error

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         stem_of,
         version_of,
     )
-    from stackfix.validate.kernels.telling import Telling, Wrong, arguments, telling
+    from stackfix.validate.kernels.reporting import CheckFailed, Reporter, arguments, reporting
 else:
     from cuda_libraries import (
         default_sites,
@@ -38,7 +38,7 @@ else:
         stem_of,
         version_of,
     )
-    from telling import Telling, Wrong, arguments, telling
+    from reporting import CheckFailed, Reporter, arguments, reporting
 
 
 def main() -> int:
@@ -48,12 +48,12 @@ def main() -> int:
     parser.add_argument("--expect", default="{}", help='{"cudnn": ["nvidia-cudnn-cu12", "9.5.1"]}')
     options = parser.parse_args()
     sites = options.site or default_sites()
-    with telling(options) as tell:
+    with reporting(options) as report:
         for name in options.module:
-            with tell.check(f"import {name}"):
+            with report.check(f"import {name}"):
                 load(import_module(name))
-        examine(tell, mapped(), installed(sites), json.loads(options.expect))
-        return tell.end()
+        examine(report, mapped(), installed(sites), json.loads(options.expect))
+        return report.end()
 
 
 def load(module: Any) -> None:
@@ -68,7 +68,7 @@ def load(module: Any) -> None:
 
 
 def examine(
-    tell: Telling, loaded: list[str], own: dict[str, list[str]], expected: dict[str, list[str]]
+    report: Reporter, loaded: list[str], own: dict[str, list[str]], expected: dict[str, list[str]]
 ) -> None:
     """One check for each library that the process has."""
     ours = {os.path.realpath(path) for paths in own.values() for path in paths}
@@ -77,27 +77,27 @@ def examine(
         if family := family_of(os.path.basename(path)):
             families.setdefault(family, []).append(path)
     for family, paths in families.items():
-        with tell.check(family) as told:
+        with report.check(family) as check:
             strangers = [p for p in paths if os.path.realpath(p) not in ours]
             if own.get(family) and strangers:
-                raise Wrong(
+                raise CheckFailed(
                     f"the process loaded {strangers[0]} in place of the environment's"
                     f" {own[family][0]}; LD_LIBRARY_PATH={os.environ.get('LD_LIBRARY_PATH', '')!r}"
                 )
             require_one(family, paths)
-            told.detail = describe(family, paths, expected)
-    tell.fact("libraries", [p for paths in families.values() for p in paths][:200])
+            check.detail = describe(family, paths, expected)
+    report.fact("libraries", [p for paths in families.values() for p in paths][:200])
     names = {os.path.basename(path) for path in loaded}
     for folder, name in shadows(os.environ.get("LD_LIBRARY_PATH", ""), set(own)):
         if os.path.realpath(os.path.join(folder, name)) in ours:
             continue
-        with tell.check(f"LD_LIBRARY_PATH, {name}") as told:
+        with report.check(f"LD_LIBRARY_PATH, {name}") as check:
             if name not in names:
-                raise Wrong(
+                raise CheckFailed(
                     f"{folder} holds another {name}, which whatever loads it later finds before"
                     " the environment's: take the folder out of LD_LIBRARY_PATH"
                 )
-            told.detail = f"{folder} holds another; this process has the environment's"
+            check.detail = f"{folder} holds another; this process has the environment's"
 
 
 def require_one(family: str, paths: list[str]) -> None:
@@ -109,11 +109,11 @@ def require_one(family: str, paths: list[str]) -> None:
     # Two runtimes get along: frameworks bring one of their own beside the environment's.
     if twice and family in ("cudnn", "nccl"):
         stem, files = next(iter(twice.items()))
-        raise Wrong(f"{len(files)} copies of {stem} in one process: {', '.join(files[:3])}")
+        raise CheckFailed(f"{len(files)} copies of {stem} in one process: {', '.join(files[:3])}")
 
 
 def describe(family: str, paths: list[str], expected: dict[str, list[str]]) -> str:
-    """Place and version of what was loaded. Raises Wrong where it is not the locked version."""
+    """Place and version of what was loaded; CheckFailed where it is not the locked version."""
     main = main_library(family, paths)
     if main is None:
         return paths[0]
@@ -123,7 +123,7 @@ def describe(family: str, paths: list[str], expected: dict[str, list[str]]) -> s
     text = ".".join(map(str, version))
     package, wanted = expected.get(family, (None, None))
     if wanted and differs(version, wanted):
-        raise Wrong(f"{main} is {text}, the lock has {package} {wanted}")
+        raise CheckFailed(f"{main} is {text}, the lock has {package} {wanted}")
     return f"{text} from {main}"
 
 

@@ -21,16 +21,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stackfix.validate.kernels.telling import (
-        NotPossible,
-        Telling,
-        Wrong,
+    from stackfix.validate.kernels.reporting import (
+        CheckFailed,
+        CheckSkipped,
+        Reporter,
         arguments,
-        telling,
+        reporting,
     )
     from stackfix.validate.kernels.torch_device import cards, load_torch
 else:
-    from telling import NotPossible, Telling, Wrong, arguments, telling
+    from reporting import CheckFailed, CheckSkipped, Reporter, arguments, reporting
     from torch_device import cards, load_torch
 
 SIZES = (4, 1 << 10, 1 << 20, 32 << 20, 256 << 20)
@@ -51,23 +51,25 @@ def main() -> int:
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--meeting", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    with telling(options) as tell:
+    with reporting(options) as report:
         if options.rank is None:
-            start(tell, options)
+            start(report, options)
         else:
-            take_part(tell, options)
-        return tell.end()
+            take_part(report, options)
+        return report.end()
 
 
-def start(tell: Telling, options: argparse.Namespace) -> None:
+def start(report: Reporter, options: argparse.Namespace) -> None:
     """Start a process for each card and put together what they tell."""
-    torch = load_torch(tell, options.device, use=False)
+    torch = load_torch(report, options.device, use=False)
     if torch is None:
         return
     ranks = options.ranks or (cards(torch) if options.device == "cuda" else 2)
-    tell.fact("ranks", ranks)
+    report.fact("ranks", ranks)
     if ranks == 1:
-        tell.skip("between cards", "one card is visible: only a communicator of one rank is proven")
+        report.skip(
+            "between cards", "one card is visible: only a communicator of one rank is proven"
+        )
     with tempfile.TemporaryDirectory() as folder:
         files = [os.path.join(folder, f"rank-{rank}.jsonl") for rank in range(ranks)]
         own = [*sys.argv[1:], "--ranks", str(ranks), "--meeting", os.path.join(folder, "meeting")]
@@ -89,12 +91,12 @@ def start(tell: Telling, options: argparse.Namespace) -> None:
                     child.wait(_GRACE)  # one inside a driver call may stay
         told = [events(file) for file in files]
         for name, (event, detail) in merged([checks for checks, _ in told]).items():
-            tell.outcome(name, event, detail)
+            report.outcome(name, event, detail)
         for rank, (code, (_, ended)) in enumerate(zip(codes, told)):  # noqa: B905
             if code is None:
-                tell.outcome(f"rank {rank} ends", "failed", "its process did not end")
+                report.outcome(f"rank {rank} ends", "failed", "its process did not end")
             elif code not in (0, 1) or not ended:
-                tell.outcome(f"rank {rank} ends", "failed", f"its process ended with code {code}")
+                report.outcome(f"rank {rank} ends", "failed", f"its process ended with code {code}")
 
 
 def wait(
@@ -157,7 +159,7 @@ def merged(ranks: list[dict[str, tuple[str, str]]]) -> dict[str, tuple[str, str]
     return result
 
 
-def take_part(tell: Telling, options: argparse.Namespace) -> None:
+def take_part(report: Reporter, options: argparse.Namespace) -> None:
     """One rank."""
     torch: Any = import_module("torch")
     dist: Any = import_module("torch.distributed")
@@ -165,7 +167,7 @@ def take_part(tell: Telling, options: argparse.Namespace) -> None:
     device = f"cuda:{options.rank}" if on_card else "cpu"
     free = 1 << 62
     try:
-        with in_step(tell, "the ranks find each other"):
+        with in_step(report, "the ranks find each other"):
             if on_card:
                 torch.cuda.set_device(options.rank)
             dist.init_process_group(
@@ -177,41 +179,41 @@ def take_part(tell: Telling, options: argparse.Namespace) -> None:
             )
             if on_card:
                 free = free_everywhere(torch, dist, device)
-        exchange(torch, dist, tell, options, device, free)
-        with in_step(tell, "the ranks part"):
+        exchange(torch, dist, report, options, device, free)
+        with in_step(report, "the ranks part"):
             dist.destroy_process_group()
-    except Out:
-        tell.end()
+    except LeftGroup:
+        report.end()
         os._exit(1)  # an ordinary end would wait for the others inside the library
 
 
-class Out(Exception):
+class LeftGroup(Exception):
     """This rank has left the others' order: what it sent now would meet another message."""
 
 
 @contextlib.contextmanager
-def in_step(tell: Telling, name: str) -> Iterator[None]:
+def in_step(report: Reporter, name: str) -> Iterator[None]:
     """A check that every rank makes at once. A wrong value ends nothing; an error ends this rank.
 
     The others get their grace and are told as having waited in vain.
     """
     out = False
-    with tell.check(name):
+    with report.check(name):
         try:
             yield
-        except (Wrong, NotPossible):
+        except (CheckFailed, CheckSkipped):
             raise
         except Exception:
             out = True
             raise
     if out:
-        raise Out
+        raise LeftGroup
 
 
 def exchange(
-    torch: Any, dist: Any, tell: Telling, options: argparse.Namespace, device: str, free: int
+    torch: Any, dist: Any, report: Reporter, options: argparse.Namespace, device: str, free: int
 ) -> None:
-    """All collectives in all sizes, then the checkpoint. Raises Out after an error."""
+    """All collectives in all sizes, then the checkpoint. Raises LeftGroup after an error."""
     for size in (s for s in (QUICK if options.quick else SIZES) if s <= options.most):
         # Inputs, results (also in the one piece that torch makes of them), what they are compared
         # with, and whole numbers on the way to that.
@@ -219,14 +221,14 @@ def exchange(
         for name, collective in COLLECTIVES.items():
             if free < needed:
                 reason = f"needs {needed >> 20} MiB on each card, {free >> 20} are free on one"
-                tell.skip(f"{name}, {_words(size)}", reason)
+                report.skip(f"{name}, {_words(size)}", reason)
                 continue
-            with in_step(tell, f"{name}, {_words(size)}"):
+            with in_step(report, f"{name}, {_words(size)}"):
                 collective(torch, dist, max(size // 4, 1), device)
                 if device != "cpu":
                     torch.cuda.synchronize()
                     torch.cuda.empty_cache()  # blocks of other sizes are of no use to the next
-    with in_step(tell, "a checkpoint saved and loaded"):
+    with in_step(report, "a checkpoint saved and loaded"):
         checkpoint(torch, dist, device, os.path.dirname(options.meeting))
 
 
@@ -264,7 +266,7 @@ def reduce_scatter(torch: Any, dist: Any, count: int, device: str) -> None:
         dist.reduce_scatter(tensor, parts)
     except RuntimeError as error:
         if device == "cpu" and "support" in str(error):
-            raise NotPossible("this gloo has none") from None
+            raise CheckSkipped("this gloo has none") from None
         raise
     expected = counting(torch, count, device) * ranks + ranks * (ranks - 1) // 2 + ranks * rank
     require_equal(torch, tensor, expected)
@@ -295,7 +297,7 @@ def checkpoint(torch: Any, dist: Any, device: str, folder: str) -> None:
     dist.barrier()
     loaded = torch.load(file, map_location=device)
     if loaded["step"] != state["step"]:
-        raise Wrong(f"the step is {loaded['step']}, saved was {state['step']}")
+        raise CheckFailed(f"the step is {loaded['step']}, saved was {state['step']}")
     require_equal(torch, loaded["weight"], state["weight"])
     dist.barrier()
 
@@ -310,7 +312,7 @@ def require_equal(torch: Any, found: Any, expected: Any) -> None:
     if torch.equal(found, expected):
         return
     wrong = int((found != expected).sum().item())
-    raise Wrong(f"{wrong:,} of {expected.numel():,} values are wrong")
+    raise CheckFailed(f"{wrong:,} of {expected.numel():,} values are wrong")
 
 
 def _words(size: int) -> str:

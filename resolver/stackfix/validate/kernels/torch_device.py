@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stackfix.validate.kernels.numerics import verdict
-    from stackfix.validate.kernels.telling import NotPossible, Telling, Wrong
+    from stackfix.validate.kernels.reporting import CheckFailed, CheckSkipped, Reporter
 else:
     from numerics import verdict
-    from telling import NotPossible, Telling, Wrong
+    from reporting import CheckFailed, CheckSkipped, Reporter
 
 
-def load_torch(tell: Telling, device: str, *, use: bool = True) -> Any:
+def load_torch(report: Reporter, device: str, *, use: bool = True) -> Any:
     """torch, told with its build; None, told as a failed check, where it cannot use the device.
 
     Without `use` the cards are only counted: one may admit a single process.
     """
     torch: Any = None
-    with tell.condition("torch sees the device"):
+    with report.condition("torch sees the device"):
         torch = import_module("torch")
-        tell.fact("torch", str(torch.__version__))
+        report.fact("torch", str(torch.__version__))
         if device == "cuda":
             if torch.version.cuda is None:
-                raise Wrong(f"torch {torch.__version__} is a build for the processor alone")
+                raise CheckFailed(f"torch {torch.__version__} is a build for the processor alone")
             if not cards(torch):
                 torch.zeros(1, device="cuda")  # raises with the reason why there is none
-                raise Wrong("torch counts no card")
+                raise CheckFailed("torch counts no card")
             if use:
                 # The first alone: what another kind of card cannot do fails its own checks.
                 torch.zeros(1, device="cuda").cpu()
-                tell.fact("card", ", ".join(name for name, _ in kinds(torch)))
+                report.fact("card", ", ".join(name for name, _ in kinds(torch)))
         return torch
     return None
 
@@ -80,20 +80,20 @@ def types_it_has(device: str) -> Iterator[None]:
         yield
     except RuntimeError as error:
         if device == "cpu" and "not implemented for" in str(error):
-            raise NotPossible("this torch cannot compute it on the processor") from None
+            raise CheckSkipped("this torch cannot compute it on the processor") from None
         raise
 
 
 def compare(actual: Any, expected: Any, tolerance: float) -> float:
-    """The error of `actual` against the float64 reference. Raises Wrong beyond the tolerance.
+    """The error of `actual` against the float64 reference; CheckFailed beyond the tolerance.
 
     Waits for the device: what fails there later than its call fails here.
     """
     found = actual.detach().cpu().double()
     if tuple(found.shape) != tuple(expected.shape):
-        raise Wrong(f"the shape is {tuple(found.shape)}, expected {tuple(expected.shape)}")
+        raise CheckFailed(f"the shape is {tuple(found.shape)}, expected {tuple(expected.shape)}")
     scale = float((expected * expected).mean().item()) ** 0.5
     error = float(((found - expected).abs() / (expected.abs() + (scale or 1.0))).max().item())
     if said := verdict(error, tolerance):
-        raise Wrong(said)
+        raise CheckFailed(said)
     return error

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
         main_library,
         version_of,
     )
-    from stackfix.validate.kernels.telling import NotPossible, Wrong, arguments, telling
+    from stackfix.validate.kernels.reporting import CheckFailed, CheckSkipped, arguments, reporting
 else:
     from cuda_libraries import default_sites, differs, installed, main_library, version_of
-    from telling import NotPossible, Wrong, arguments, telling
+    from reporting import CheckFailed, CheckSkipped, arguments, reporting
 
 
 def main() -> int:
@@ -27,21 +27,21 @@ def main() -> int:
     options = parser.parse_args()
     expected = json.loads(options.expect)
     found = installed(options.site or default_sites())
-    with telling(options) as tell:
+    with reporting(options) as report:
         for family in dict.fromkeys((*expected, *found)):
             package, wanted = expected.get(family, (None, None))
-            with tell.check(package or family) as told:
+            with report.check(package or family) as check:
                 path = main_library(family, found.get(family, []))
                 if path is None:
-                    raise NotPossible("the environment has no such library")
+                    raise CheckSkipped("the environment has no such library")
                 version = version_of(family, path)
                 if version is None:
-                    raise NotPossible("the library does not tell its version")
+                    raise CheckSkipped("the library does not tell its version")
                 text = ".".join(map(str, version))
                 if wanted and differs(version, wanted):
-                    raise Wrong(f"{path} is {text}, the lock has {wanted}")
-                told.detail = text
-        return tell.end()
+                    raise CheckFailed(f"{path} is {text}, the lock has {wanted}")
+                check.detail = text
+        return report.end()
 
 
 if __name__ == "__main__":

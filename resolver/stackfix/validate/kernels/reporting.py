@@ -1,7 +1,7 @@
-"""How a kernel tells what it found: one line a check, as text or as JSON, at once.
+"""How a kernel reports what it found: one line a check, as text or as JSON, at once.
 
-A check is told when it starts and again when it ends, so that a crash or a hang leaves behind which
-check it was in. Runs under Python 3.8 and newer.
+A check is reported when it starts and again when it ends, so that a crash or a hang leaves behind
+which check it was in. Runs under Python 3.8 and newer.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _SIGKILL = 9
 _MOST_TEXT = 2000
 
 
-class Wrong(Exception):
+class CheckFailed(Exception):
     """A check's result is wrong; the text says how."""
 
 
-class NotPossible(Exception):
+class CheckSkipped(Exception):
     """A check cannot be made here; the text says why."""
 
 
-class Told:
-    """The remark that a passed check ends with."""
+class Check:
+    """A check under way: the remark that it ends with where it passes."""
 
     detail = ""
 
 
-class Telling:
-    """Tells checks and facts, and counts what failed."""
+class Reporter:
+    """Writes checks and facts down, and counts what failed."""
 
     def __init__(self, file: IO[str], as_json: bool) -> None:
         self._file = file
@@ -43,47 +43,47 @@ class Telling:
         self.failed = 0
 
     @contextlib.contextmanager
-    def check(self, name: str, *, passed: str = "passed") -> Iterator[Told]:
-        """One check: passed unless an exception leaves it, which is caught and told."""
-        told = Told()
-        self._tell("started", check=name)
+    def check(self, name: str, *, passed: str = "passed") -> Iterator[Check]:
+        """One check: passed unless an exception leaves it, which is caught and written down."""
+        check = Check()
+        self._write("started", check=name)
         try:
-            yield told
-        except NotPossible as reason:
-            self._tell("skipped", check=name, detail=str(reason))
-        except Wrong as wrong:
+            yield check
+        except CheckSkipped as reason:
+            self._write("skipped", check=name, detail=str(reason))
+        except CheckFailed as wrong:
             self.failed += 1
-            self._tell("failed", check=name, detail=str(wrong))
+            self._write("failed", check=name, detail=str(wrong))
         except Exception as error:
             self.failed += 1
             traceback.print_exc()
-            self._tell("failed", check=name, detail=f"{type(error).__name__}: {error}")
+            self._write("failed", check=name, detail=f"{type(error).__name__}: {error}")
         else:
-            self._tell(passed, check=name, detail=told.detail)
+            self._write(passed, check=name, detail=check.detail)
 
-    def condition(self, name: str) -> contextlib.AbstractContextManager[Told]:
+    def condition(self, name: str) -> contextlib.AbstractContextManager[Check]:
         """A check that all others rest on. That it holds proves nothing yet, and is no result."""
         return self.check(name, passed="ready")
 
     def outcome(self, name: str, event: str, detail: str) -> None:
         """A check that another process made."""
         self.failed += event == "failed"
-        self._tell(event, check=name, detail=detail)
+        self._write(event, check=name, detail=detail)
 
     def skip(self, name: str, reason: str) -> None:
         """A check that was not made, and why."""
-        self._tell("skipped", check=name, detail=reason)
+        self._write("skipped", check=name, detail=reason)
 
     def fact(self, name: str, value: Any) -> None:
         """Something worth knowing that is neither right nor wrong."""
-        self._tell("fact", name=name, value=value)
+        self._write("fact", name=name, value=value)
 
     def end(self) -> int:
-        """Tell that the program came to its end; returns its exit code."""
-        self._tell("end")
+        """Write that the program came to its end; returns its exit code."""
+        self._write("end")
         return 1 if self.failed else 0
 
-    def _tell(self, event: str, **more: Any) -> None:
+    def _write(self, event: str, **more: Any) -> None:
         more = {k: v[:_MOST_TEXT] if isinstance(v, str) else v for k, v in more.items()}
         if self._json:
             line = json.dumps({"event": event, **more})
@@ -110,15 +110,15 @@ def arguments(description: str, *, device: bool = False) -> argparse.ArgumentPar
 
 
 @contextlib.contextmanager
-def telling(options: argparse.Namespace) -> Iterator[Telling]:
+def reporting(options: argparse.Namespace) -> Iterator[Reporter]:
     """Where the parsed options want it told."""
     _die_with_the_parent()
     _leave_own_folder()
     if options.json in (None, "-"):
-        yield Telling(sys.stdout, options.json == "-")
+        yield Reporter(sys.stdout, options.json == "-")
         return
     with open(options.json, "a", encoding="utf-8") as file:
-        yield Telling(file, True)
+        yield Reporter(file, True)
 
 
 def _leave_own_folder() -> None:
