@@ -1,4 +1,4 @@
-"""From a stack and a host to the variables to set."""
+"""From a stack and a host to the variables to set before the first step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from stackfix.env.observe import Observation, observe
-from stackfix.env.variable import Advice, Variable
 from stackfix.host.health import fabric_trouble
 from stackfix.host.host import Host, Iommu
 from stackfix.model.stack import Piece, Stack
@@ -16,20 +15,42 @@ from stackfix_knowledge.evidence import FactSeverity
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.stack.advisories import Advisory, WorkaroundKind
 
-__all__ = ["advise"]
+__all__ = ["Advice", "Variable", "advise"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """One variable to set, or to think of."""
+
+    name: str
+    value: str | None
+    """None: only a person can tell."""
+    set: bool
+    """False: offered, since it is not known whether it applies, or is a matter of taste."""
+    reasons: tuple[str, ...]
+    advisories: tuple[str, ...] = ()
+    """The known bugs it works around, by id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """All variables, those to set first, and what no variable with a known value can do."""
+
+    variables: tuple[Variable, ...]
+    notes: tuple[str, ...]
 
 
 def advise(stack: Stack, host: Host, targets: Sequence[Target], graph: Graph) -> Advice:
     """What to set for `stack` on `host`, whose kinds of cards are `targets`."""
-    found = list(_always(stack))
-    found.extend(_order(host))
+    found = list(_for_the_stack(stack))
+    found.extend(_device_order(host))
     if stack.providers("nccl"):
         found.extend(_interface(host))
-        found.extend(_translated(host))
+        found.extend(_peer_to_peer(host))
     notes: list[str] = []
     if trouble := fabric_trouble(host):
         notes.append(f"{trouble.text}. {trouble.action}")
-    for bug in _bugs(stack, host, targets, graph):
+    for bug in _possible_bugs(stack, host, targets, graph):
         workaround = bug.advisory.workaround
         if workaround is None or workaround.kind is not WorkaroundKind.ENV:
             continue
@@ -51,7 +72,7 @@ def advise(stack: Stack, host: Host, targets: Sequence[Target], graph: Graph) ->
     return Advice(variables=_merged(found), notes=tuple(notes))
 
 
-def _always(stack: Stack) -> Iterator[Variable]:
+def _for_the_stack(stack: Stack) -> Iterator[Variable]:
     for nccl in stack.providers("nccl")[:1]:
         yield Variable(
             name="NCCL_DEBUG",
@@ -69,7 +90,7 @@ def _always(stack: Stack) -> Iterator[Variable]:
         )
 
 
-def _order(host: Host) -> Iterator[Variable]:
+def _device_order(host: Host) -> Iterator[Variable]:
     """Source: CUDA C++ Programming Guide, "CUDA Environment Variables"."""
     names = sorted({card.name for card in host.visible})
     if len(names) > 1:
@@ -80,7 +101,7 @@ def _order(host: Host) -> Iterator[Variable]:
         yield Variable(name="CUDA_DEVICE_ORDER", value="PCI_BUS_ID", set=True, reasons=(reason,))
 
 
-def _translated(host: Host) -> Iterator[Variable]:
+def _peer_to_peer(host: Host) -> Iterator[Variable]:
     """NCCL documentation, "Troubleshooting": PCI access control. NVLink does not pass the IOMMU."""
     over_pcie = [link for link in host.links if link.nvlinks == 0]
     if host.system.iommu is Iommu.TRANSLATED and over_pcie:
@@ -114,8 +135,28 @@ def _interface(host: Host) -> Iterator[Variable]:
     yield Variable(name="NCCL_SOCKET_IFNAME", value=value, set=value is not None, reasons=(reason,))
 
 
+def _possible_bugs(
+    stack: Stack, host: Host, targets: Sequence[Target], graph: Graph
+) -> Iterator[_PossibleBug]:
+    for piece in stack:
+        for advisory in graph.advisories(piece.name):
+            if not advisory.affects(piece.version):
+                continue
+            base = _conditions_met(advisory, stack, targets)
+            if base is False:
+                continue
+            seen = {text: observe(text, host) for text in advisory.conditions.unobservable}
+            if any(one is not None and one.holds is False for one in seen.values()):
+                continue
+            yield _PossibleBug(
+                advisory=advisory,
+                sets=_is_set(advisory, base, list(seen.values())),
+                reason=_reason(piece, advisory, base, seen),
+            )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Bug:
+class _PossibleBug:
     """A known bug that may show on the host."""
 
     advisory: Advisory
@@ -123,25 +164,7 @@ class _Bug:
     reason: str
 
 
-def _bugs(stack: Stack, host: Host, targets: Sequence[Target], graph: Graph) -> Iterator[_Bug]:
-    for piece in stack:
-        for advisory in graph.advisories(piece.name):
-            if not advisory.affects(piece.version):
-                continue
-            base = _met(advisory, stack, targets)
-            if base is False:
-                continue
-            seen = {text: observe(text, host) for text in advisory.conditions.unobservable}
-            if any(one is not None and one.holds is False for one in seen.values()):
-                continue
-            yield _Bug(
-                advisory=advisory,
-                sets=_sets(advisory, base, list(seen.values())),
-                reason=_reason(piece, advisory, base, seen),
-            )
-
-
-def _met(advisory: Advisory, stack: Stack, targets: Sequence[Target]) -> bool | None:
+def _conditions_met(advisory: Advisory, stack: Stack, targets: Sequence[Target]) -> bool | None:
     """Whether what can be read off stack and cards is met, by any card; all cards count."""
     conditions = replace(advisory.conditions, unobservable=())
     installed = {piece.name: piece.version for piece in stack}
@@ -159,7 +182,7 @@ def _met(advisory: Advisory, stack: Stack, targets: Sequence[Target]) -> bool | 
     return True if True in answers else None if None in answers else False
 
 
-def _sets(advisory: Advisory, base: bool | None, seen: Sequence[Observation | None]) -> bool:
+def _is_set(advisory: Advisory, base: bool | None, seen: Sequence[Observation | None]) -> bool:
     """Whether the workaround is set and not merely offered.
 
     What a host could tell and does not is taken to be so: the bug stops the program, and the

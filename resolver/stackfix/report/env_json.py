@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stackfix.report.json import target_document
 
 if TYPE_CHECKING:
-    from stackfix.env.variable import Advice
+    from stackfix.env.advise import Advice
     from stackfix.model.target import Target
 
 __all__ = ["SCHEMA", "env_document"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from stackfix.wording import one_line
 
 if TYPE_CHECKING:
-    from stackfix.env.variable import Advice, Variable
+    from stackfix.env.advise import Advice, Variable
     from stackfix.model.target import Target
 
 __all__ = ["env_lines"]

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 from packaging.version import Version
 
-from stackfix.env.advise import advise
+from stackfix.env.advise import Advice, Variable, advise
 from stackfix.env.observe import OBSERVERS
-from stackfix.env.variable import Advice, Variable
 from stackfix.host.host import CardLink, Fabric, FabricState, Host, Iommu, NetworkInterface, NvLinks
 from stackfix.model.stack import Piece, Stack
 from stackfix.targets.hosts import targets_of_host

@@ -9,7 +9,7 @@ import subprocess
 import jsonschema
 import pytest
 
-from stackfix.env.variable import Advice, Variable
+from stackfix.env.advise import Advice, Variable
 from stackfix.report.env_json import env_document
 from stackfix.report.env_text import env_lines
 from stackfix.report.json import dump, schema
