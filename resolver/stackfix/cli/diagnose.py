@@ -71,7 +71,7 @@ def command(
 
     found = diagnose(paths)
     if not no_project:
-        found = replace(found, tie=_tie(found, project))
+        found = replace(found, stack_match=_stack_match(found, project))
     _print(found, redact, output_format)
     return 0 if found.found else FINDINGS
 
@@ -117,7 +117,7 @@ def _follow(paths: list[str], redact: bool, reaction: str | None, output_format:
     return 0
 
 
-def _tie(found: Diagnosis, path: Path | None) -> StackMatch | None:
+def _stack_match(found: Diagnosis, path: Path | None) -> StackMatch | None:
     """How the answer fits the project here; None where there is none. Uses no network."""
     from stackfix_lockfiles.errors import InputError
     from stackfix_lockfiles.project import Project

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from stackfix.diagnose.event import Event
 from stackfix_knowledge.evidence import Evidence
-from stackfix_knowledge.logs.signatures import Family, LineRole, Remedy
+from stackfix_knowledge.logs.signatures import Family, Remedy
 
 __all__ = ["Confidence", "Diagnosis", "StackMatch", "Step"]
 
@@ -72,7 +72,7 @@ class Diagnosis:
     """About the logs themselves: cut short, unreadable parts."""
     evidence: tuple[Evidence, ...] = ()
     """Where the signature of the cause comes from."""
-    tie: StackMatch | None = None
+    stack_match: StackMatch | None = None
     files: int = 0
     lines: int = 0
 
@@ -80,9 +80,3 @@ class Diagnosis:
     def found(self) -> bool:
         """Whether a line of the logs is the cause."""
         return bool(self.cause) and self.family.name not in ("benign", "unknown_cause")
-
-    @property
-    def visible_role(self) -> LineRole | None:
-        """The role of the last line that a person would notice."""
-        shown = [*self.cause, *self.wrappers, *self.collateral]
-        return max(shown, key=lambda event: event.order).role if shown else None

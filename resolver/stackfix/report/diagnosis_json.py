@@ -59,20 +59,20 @@ def diagnosis_document(diagnosis: Diagnosis, redactor: Redactor | None = None) -
         "unknown": [text(sentence) for sentence in diagnosis.unknown],
         "notes": [text(sentence) for sentence in diagnosis.notes],
         "evidence": [evidence.describe() for evidence in diagnosis.evidence],
-        "stack": _tie(diagnosis, text),
+        "stack": _stack_match(diagnosis, text),
         "read": {"files": diagnosis.files, "lines": diagnosis.lines},
     }
 
 
-def _tie(diagnosis: Diagnosis, text: Callable[[str], str]) -> dict[str, Any] | None:
-    if diagnosis.tie is None:
+def _stack_match(diagnosis: Diagnosis, text: Callable[[str], str]) -> dict[str, Any] | None:
+    if diagnosis.stack_match is None:
         return None
     return {
-        "agrees": diagnosis.tie.agrees,
-        "sentence": text(diagnosis.tie.sentence),
-        "codes": list(diagnosis.tie.codes),
-        "findings": list(diagnosis.tie.findings),
-        "host": [text(sentence) for sentence in diagnosis.tie.host],
+        "agrees": diagnosis.stack_match.agrees,
+        "sentence": text(diagnosis.stack_match.sentence),
+        "codes": list(diagnosis.stack_match.codes),
+        "findings": list(diagnosis.stack_match.findings),
+        "host": [text(sentence) for sentence in diagnosis.stack_match.host],
     }
 
 

@@ -45,11 +45,11 @@ class _Report:
         yield self._plain("")
         yield from self._events("cause", found.cause)
         yield self._item("why", found.why)
-        if found.tie is not None:
-            yield self._item("stack", found.tie.sentence)
-            for sentence in found.tie.findings:
+        if found.stack_match is not None:
+            yield self._item("stack", found.stack_match.sentence)
+            for sentence in found.stack_match.findings:
                 yield self._item("", sentence)
-            for sentence in found.tie.host:
+            for sentence in found.stack_match.host:
                 yield self._item("host", sentence)
         for sentence in found.differing:
             yield self._item("nodes", sentence)

@@ -57,5 +57,7 @@ def test_a_fabric_that_is_not_set_up_bears_on_error_802(tmp_path: Path) -> None:
 
 def test_it_is_part_of_the_report(tmp_path: Path) -> None:
     found = diagnose_text(tmp_path, run=ILLEGAL)
-    tied = replace(found, tie=StackMatch(agrees=None, sentence="x", host=("This host shows y.",)))
+    tied = replace(
+        found, stack_match=StackMatch(agrees=None, sentence="x", host=("This host shows y.",))
+    )
     assert diagnosis_document(tied)["stack"]["host"] == ["This host shows y."]
