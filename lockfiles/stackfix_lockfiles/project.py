@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -127,6 +127,26 @@ class Project:
             if file.path == path:
                 return file
         raise KeyError(path)
+
+    def with_files(self, files: Mapping[Path, bytes]) -> Project:
+        """The project with new content of some of its files: pyproject.toml, members', uv.toml.
+
+        Raises InputError for content that is no TOML.
+        """
+
+        read = tuple(
+            file.with_content(files[file.path]) if file.path in files else file
+            for file in self.files
+        )
+        settings = self.uv_config
+        file: TomlFile = settings.file if settings.is_uv_toml else read[0]
+        if settings.is_uv_toml and file.path in files:
+            file = file.with_content(files[file.path])
+        return replace(self, files=read, uv_config=replace(settings, file=file))
+
+    def without(self, members: Collection[Path]) -> Project:
+        """The project without the pyproject files of some members."""
+        return replace(self, files=tuple(f for f in self.files if f.path not in members))
 
     @property
     def requires_python(self) -> str | None:

@@ -41,6 +41,11 @@ class TomlFile:
         document = _toml.parse(data, shown, what=what)
         return cls(path=relative, shown=shown, data=data, document=document)
 
+    def with_content(self, data: bytes) -> Self:
+        """The same file with other content. Raises InputError where that is no TOML."""
+        document = _toml.parse(data, self.shown, what="a pyproject.toml")
+        return type(self)(path=self.path, shown=self.shown, data=data, document=document)
+
     @cached_property
     def text(self) -> str:
         """The file's text, line endings as they are."""

@@ -90,6 +90,11 @@ class PackageTable:
         """Whether the graph knows this package as part of the stack."""
         return name in self._packages
 
+    def is_library(self, name: str) -> bool:
+        """Whether it is one of NVIDIA's libraries that holds code, such as cuDNN or NCCL."""
+        package = self._packages.get(name)
+        return package is not None and package.role is Role.LIBRARY and package.judged
+
     def get(self, name: str) -> Package | None:
         """The package of that normalised name."""
         return self._packages.get(name)

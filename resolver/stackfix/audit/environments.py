@@ -9,7 +9,7 @@ from typing import Protocol
 from packaging.version import Version
 
 from stackfix.audit.forks import comes_alive, left_over
-from stackfix.audit.selections import Selection, singly
+from stackfix.audit.selections import Choice, singly
 from stackfix.model.stack import Piece, Stack
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.environment import (
@@ -27,7 +27,7 @@ __all__ = ["LockedEnvironment", "LockedEnvironments", "Walker"]
 class Walker(Protocol):
     """A lock of any format, as far as environments go."""
 
-    def walk(self, platform: Platform, python: str, selection: Selection) -> Environment:
+    def walk(self, platform: Platform, python: str, choice: Choice) -> Environment:
         """Raises ConflictError, UnsupportedPlatformError."""
         ...
 
@@ -38,13 +38,13 @@ class UvWalker:
 
     lock: Lock
 
-    def walk(self, platform: Platform, python: str, selection: Selection) -> Environment:
+    def walk(self, platform: Platform, python: str, choice: Choice) -> Environment:
         return environment(
             self.lock,
             platform=platform,
             python=python,
-            extras=selection.extras,
-            groups=selection.groups,
+            extras=choice.extras,
+            groups=choice.groups,
         )
 
 
@@ -54,7 +54,7 @@ class LockedEnvironment:
 
     stack: Stack
     environment: Environment
-    selection: Selection
+    choice: Choice
     python: str
     own_python: bool
     """Whether it is the project's own Python instead of that of another fork."""
@@ -62,7 +62,7 @@ class LockedEnvironment:
     @property
     def label(self) -> str:
         """What sets it apart from a plain `uv sync`; empty for that one."""
-        parts = [self.selection.label, "" if self.own_python else f"Python {self.python}"]
+        parts = [self.choice.label, "" if self.own_python else f"Python {self.python}"]
         return ", ".join(part for part in parts if part)
 
 
@@ -76,16 +76,18 @@ class LockedEnvironments:
 
     walker: Walker
     graph: Graph
-    selections: tuple[Selection, ...]
+    choices: tuple[Choice, ...]
     pythons: tuple[str, ...]
     """The project's own first."""
     lock: Lock | None = None
     """The lock whose forks count; None where there are none."""
+    strict: bool = False
+    """Whether a choice that conflicts is refused, since somebody made it, and not taken apart."""
     usual: str | None = None
     """The index that most packages of the lock come from."""
     unsupported: set[str] = field(default_factory=set)
     """Platforms that the lock is not made for."""
-    impossible: list[Selection] = field(default_factory=list)
+    impossible: list[Choice] = field(default_factory=list)
     """Choices that an edge deep in the lock makes conflict."""
     _pieces: dict[tuple[int, str, str], Piece | None] = field(default_factory=dict)
     _walked: dict[str, tuple[LockedEnvironment, ...]] = field(default_factory=dict)
@@ -96,6 +98,14 @@ class LockedEnvironments:
         for place in self.whole(platform):
             unique.setdefault(frozenset(map(id, place.stack.pieces.values())), place)
         return tuple(unique.values())
+
+    def plainest(self, platform: str) -> LockedEnvironment:
+        """The first of them. Raises UnsupportedPlatformError where the lock has none."""
+        found = self.of(platform)
+        if not found:
+            assert self.lock is not None  # a flat list is for every platform
+            raise UnsupportedPlatformError(self.lock, Platform.parse(platform))
+        return found[0]
 
     def whole(self, platform: str) -> tuple[LockedEnvironment, ...]:
         """The environments on a platform that differ in any package."""
@@ -131,25 +141,27 @@ class LockedEnvironments:
                 yield from self._on(platform, python, own=False)
 
     def _on(self, platform: str, python: str, *, own: bool) -> Iterator[LockedEnvironment]:
-        todo = list(reversed(self.selections))
+        todo = list(reversed(self.choices))
         while todo:
-            selection = todo.pop()
+            choice = todo.pop()
             try:
-                walked = self.walker.walk(Platform.parse(platform), python, selection)
+                walked = self.walker.walk(Platform.parse(platform), python, choice)
             except UnsupportedPlatformError:
                 self.unsupported.add(platform)
                 return
             except ConflictError:
-                parts = list(singly(selection))
+                if self.strict:
+                    raise
+                parts = list(singly(choice))
                 if len(parts) > 1:
                     todo += reversed(parts)
-                elif selection not in self.impossible:
-                    self.impossible.append(selection)
+                elif choice not in self.impossible:
+                    self.impossible.append(choice)
                 continue
             yield LockedEnvironment(
                 stack=self._stack(walked),
                 environment=walked,
-                selection=selection,
+                choice=choice,
                 python=python,
                 own_python=own,
             )

@@ -6,15 +6,34 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 
 from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
-from stackfix.audit.pythons import MINORS, lowest_python
 from stackfix_lockfiles.lock import Dependency, Lock, LockedPackage
 from stackfix_lockfiles.markers import Environment
 from stackfix_lockfiles.platforms import Platform
 
-__all__ = ["comes_alive", "left_over", "other_machine", "project_python", "pythons"]
+__all__ = [
+    "comes_alive",
+    "left_over",
+    "lowest_python",
+    "other_machine",
+    "project_python",
+    "pythons",
+]
 
+MINORS = tuple(f"3.{minor}" for minor in range(8, 20))
 _MACHINES = {"linux_x86_64": "linux_aarch64", "linux_aarch64": "linux_x86_64"}
+
+
+def lowest_python(requires_python: str) -> str:
+    """The lowest Python that a specifier admits ("3.11"); "3.8" when it says nothing."""
+    specifier = SpecifierSet(requires_python)
+    bounds = [c.version for c in specifier if c.operator in {">=", "==", "~="}]
+    exact = [bound for bound in bounds if re.fullmatch(r"\d+(\.\d+)*", bound)]
+    for text in sorted({*MINORS, *exact}, key=Version):
+        if specifier.contains(text):
+            return text
+    return MINORS[0]
 
 
 def project_python(requires_python: str, chosen: str | None) -> str:

@@ -18,16 +18,11 @@ from stackfix.rules.locked import DeclaredEnvironment
 from stackfix.rules.requires import DeclaredMetadata
 from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf503_override import Override
-from stackfix.rules.sf505_other_index import NamedIndexes, OtherIndex
-from stackfix.rules.sf507_older_lock import OlderLock
 from stackfix_knowledge.graph import Graph
-from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import Lock, LockedPackage, LockedRequirement
 from stackfix_lockfiles.markers import Environment as Truths
-from stackfix_lockfiles.outdated import differences
-from stackfix_lockfiles.project import Project
 
-__all__ = ["Found", "judge_other_forks", "judge_places", "lock_integrity", "lock_wide"]
+__all__ = ["Found", "judge_environments", "judge_integrity", "judge_other_forks", "other_linux"]
 
 _IN_FORKS = frozenset({"SF101", "SF103"})
 """What matters of a fork for a machine that no target has."""
@@ -55,7 +50,7 @@ class _Once:
         return True
 
 
-def judge_places(
+def judge_environments(
     places: LockedEnvironments, targets: Sequence[Target], packages: Sequence[LockedPackage]
 ) -> Iterator[Found]:
     """What the rules say of the targets' environments, then of what they leave over."""
@@ -137,7 +132,7 @@ def _in_fork(
                 yield replace(finding, severity=Severity.WARNING, message=message)
 
 
-def lock_integrity(
+def judge_integrity(
     places: LockedEnvironments, platforms: Sequence[str], lock: Lock, statements: MetadataReader
 ) -> Iterator[Found]:
     """SF502 and SF503, of every environment that differs in any package."""
@@ -157,6 +152,7 @@ def lock_integrity(
                 truths=Truths(walked.platform.markers(walked.python)),
                 stated=stated,
                 is_stack=places.graph.packages.is_stack,
+                is_library=places.graph.packages.is_library,
                 overrides=overrides,
                 excludes=frozenset(lock.manifest.excludes),
             )
@@ -164,28 +160,6 @@ def lock_integrity(
                 for finding in rule.judge(locked):
                     if fresh(finding):
                         yield Found(finding, place)
-
-
-def lock_wide(lock: Lock, graph: Graph, indexes: NamedIndexes | None) -> Iterator[Found]:
-    """What is wrong with the lock as a file: SF502 of its entries, SF505 of its indexes."""
-    for finding in Disagrees().judge_files(lock, graph):
-        yield Found(finding)
-    if indexes is not None:
-        for finding in OtherIndex().judge(lock, indexes):
-            yield Found(finding)
-
-
-def older_lock(lock: Lock, project: Project, graph: Graph) -> Iterator[Found]:
-    """SF507: what the project asks for today and the lock was not made for.
-
-    Of a pyproject.toml that cannot be read as uv does nothing is claimed.
-    """
-    try:
-        found = differences(project, lock)
-    except InputError:
-        return
-    for finding in OlderLock().judge(found, graph):
-        yield Found(finding)
 
 
 def _versions(packages: Sequence[LockedPackage], graph: Graph) -> dict[str, tuple[str, ...]]:

@@ -6,10 +6,14 @@ import os
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from stackfix.audit.reading import Subject
 from stackfix.gate.result import Location
+from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
+
+if TYPE_CHECKING:
+    from stackfix.audit.inputs.flat import FlatLock
 
 __all__ = ["Locations", "in_repository"]
 
@@ -33,9 +37,9 @@ class Locations:
     """Finds lines, when lines are wanted."""
 
     def __init__(
-        self, subject: Subject, project: Project | None, path: Path, *, wanted: bool
+        self, lock: Lock | FlatLock, project: Project | None, path: Path, *, wanted: bool
     ) -> None:
-        self._subject = subject
+        self._lock = lock
         self._project = project
         self._wanted = wanted
         self.path = in_repository(path)
@@ -44,9 +48,9 @@ class Locations:
         """The line of a package in the lock; its first line for what is no package of it."""
         if not self._wanted:
             return None
-        same = [one for one in self._subject.packages if one.name == package]
+        same = [one for one in self._lock.packages if one.name == package]
         exact = [one for one in same if one.version == version] or same
-        line = self._subject.lock.line_of(exact[0]) if exact else 1
+        line = self._lock.line_of(exact[0]) if exact else 1
         return Location(file=self.path, line=line or 1)
 
     def declared(self, package: str, via: Sequence[str], *, override: bool) -> Location | None:
@@ -56,10 +60,10 @@ class Locations:
         if override:
             for found in self._project.overrides:
                 if found.name == package:
-                    return self._spot(found.file, found.line)
+                    return self._location(found.file, found.line)
         for name in (package, *via):
             if (place := self._declarations.get(name)) is not None:
-                return self._spot(*place)
+                return self._location(*place)
         return None
 
     @cached_property
@@ -70,6 +74,6 @@ class Locations:
             found.setdefault(declared.name, (declared.file, declared.line))
         return found
 
-    def _spot(self, file: Path, line: int) -> Location:
+    def _location(self, file: Path, line: int) -> Location:
         assert self._project is not None
         return Location(file=in_repository(self._project.root / file), line=line)

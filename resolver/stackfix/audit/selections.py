@@ -12,16 +12,17 @@ from itertools import islice
 
 from packaging.utils import canonicalize_name
 
+from stackfix.model.selection import Selection
 from stackfix_lockfiles.lock import ConflictItem, Lock, LockedPackage
 
-__all__ = ["MOST", "Selection", "plain_selection", "selections"]
+__all__ = ["MOST", "Choice", "choices", "chosen_groups", "every_choice", "plain_choice"]
 
 MOST = 64
 """Choices judged of one lock; of more, each extra and group is still in one of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Choice:
     """The extras and groups of one environment."""
 
     extras: tuple[str, ...] = ()
@@ -48,42 +49,77 @@ class _Option:
     name: str
 
 
-def plain_selection(lock: Lock, default_groups: tuple[str, ...] | str) -> Selection:
+def plain_choice(lock: Lock, default_groups: tuple[str, ...] | str) -> Choice:
     """What `uv sync` takes."""
     known = _groups(lock)
     if default_groups == "all":
-        return Selection(groups=tuple(known), plain=True)
+        return Choice(groups=tuple(known), plain=True)
     chosen = {str(canonicalize_name(group)) for group in default_groups}
-    return Selection(groups=tuple(group for group in known if group in chosen), plain=True)
+    return Choice(groups=tuple(group for group in known if group in chosen), plain=True)
 
 
-def selections(
+def choices(
+    lock: Lock, selection: Selection, default_groups: tuple[str, ...] | str = ("dev",)
+) -> tuple[Choice, ...]:
+    """The choices of extras and groups that a selection means, the plainest first."""
+    if selection.every:
+        return every_choice(lock, default_groups)
+    plain = plain_choice(lock, default_groups)
+    if not (selection.extras or selection.groups or selection.all_extras):
+        return (plain,)
+    extras = (
+        tuple(_extras(lock))
+        if selection.all_extras
+        else tuple(dict.fromkeys(str(canonicalize_name(extra)) for extra in selection.extras))
+    )
+    groups: tuple[str, ...] = plain.groups
+    if selection.groups:
+        asked = tuple(str(canonicalize_name(group)) for group in selection.groups)
+        groups = chosen_groups(asked, plain.groups, lock)
+    return (Choice(extras=extras, groups=tuple(dict.fromkeys(groups))),)
+
+
+def chosen_groups(asked: tuple[str, ...], default: Iterable[str], lock: Lock) -> tuple[str, ...]:
+    """The groups asked for beside the default ones, all names normalised.
+
+    A default group gives way to one that excludes it, as `uv sync --no-group` would make it.
+    """
+    excluded = {
+        item.group
+        for conflict in lock.conflicts
+        if {*asked} & {item.group for item in conflict}
+        for item in conflict
+    }
+    return (*(group for group in default if group not in excluded or group in asked), *asked)
+
+
+def every_choice(
     lock: Lock, default_groups: tuple[str, ...] | str = ("dev",)
-) -> tuple[Selection, ...]:
+) -> tuple[Choice, ...]:
     """The plain choice, then the largest ones that nothing forbids."""
     options = [_Option("extra", name) for name in _extras(lock)]
     options += [_Option("group", name) for name in _groups(lock)]
     apart = _apart(lock, options)
     installable = [option for option in options if option not in apart.get(option, ())]
-    found = dict.fromkeys([plain_selection(lock, default_groups)])
+    found = dict.fromkeys([plain_choice(lock, default_groups)])
     seen = {(one.extras, one.groups) for one in found}
     for choice in _largest(installable, apart):
-        selection = Selection(
+        chosen = Choice(
             extras=tuple(o.name for o in choice if o.kind == "extra"),
             groups=tuple(o.name for o in choice if o.kind == "group"),
         )
-        if (selection.extras, selection.groups) not in seen:
-            seen.add((selection.extras, selection.groups))
-            found[selection] = None
+        if (chosen.extras, chosen.groups) not in seen:
+            seen.add((chosen.extras, chosen.groups))
+            found[chosen] = None
     return tuple(found)
 
 
-def singly(selection: Selection) -> Iterator[Selection]:
-    """Each extra and group of a selection alone: for one that cannot be installed as a whole."""
-    for extra in selection.extras:
-        yield Selection(extras=(extra,))
-    for group in selection.groups:
-        yield Selection(groups=(group,))
+def singly(choice: Choice) -> Iterator[Choice]:
+    """Each extra and group of a choice alone: for one that cannot be installed as a whole."""
+    for extra in choice.extras:
+        yield Choice(extras=(extra,))
+    for group in choice.groups:
+        yield Choice(groups=(group,))
 
 
 def _roots(lock: Lock) -> tuple[LockedPackage, ...]:

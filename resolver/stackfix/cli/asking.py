@@ -12,8 +12,8 @@ from stackfix.cli.options import Choice
 from stackfix.plan.request import Request, Strategy
 from stackfix.targets.select import Selected, select_targets
 from stackfix_knowledge.graph import Graph
-from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
+from stackfix_lockfiles.pyproject import Pyproject
 
 if TYPE_CHECKING:
     from stackfix.host.host import Host
@@ -32,18 +32,18 @@ def find_project(path: Path) -> Project:
     return project
 
 
+def settings_of(project: Project) -> Pyproject | None:
+    """The file whose `[tool.stackfix]` counts for a project."""
+    from stackfix.audit import settings
+
+    return settings.settings_of(project, project.root)
+
+
 def graph_of(project: Project | None) -> Graph:
     """The shipped facts and those that the project adds: `[tool.stackfix] knowledge`."""
-    if project is None:
-        return Graph.load()
-    paths = project.tool_stackfix.get("knowledge", [])
-    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise InputError(
-            project.root / "pyproject.toml",
-            "expected a list of paths",
-            place="tool.stackfix.knowledge",
-        )
-    return Graph.load([project.root / path for path in paths])
+    from stackfix.audit.settings import overlays
+
+    return Graph.load(overlays(settings_of(project)) if project else ())
 
 
 def machine(graph: Graph) -> Host:
@@ -71,10 +71,13 @@ def request_of(
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Request, Selected]:
     """The request, and who named its targets. Raises what naming targets can raise."""
+    from stackfix.audit.settings import declaring, policy
+
+    settings = settings_of(project)
     selected = select_targets(
         named=choice.targets,
         hosts=choice.hosts,
-        declared=(project.main,),
+        declared=declaring(project, project.root),
         gpus=graph.gpus,
         machine=lambda: machine(graph),
         platforms=choice.platforms,
@@ -83,6 +86,7 @@ def request_of(
         project=project,
         graph=graph,
         targets=selected.targets,
+        policy=policy(settings),
         python=choice.python,
         extras=choice.extras,
         groups=choice.groups,

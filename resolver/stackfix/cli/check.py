@@ -16,7 +16,7 @@ from stackfix.cli.failures import FINDINGS
 from stackfix.cli.options import target_options
 
 if TYPE_CHECKING:
-    from stackfix.gate.one import Options
+    from stackfix.gate.check_one import Options
 
 __all__ = ["command"]
 
@@ -100,7 +100,7 @@ def command(
     if PLACED.intersection((output_format, *(name for name, _ in outputs))):
         from dataclasses import replace
 
-        options = replace(options, spots=True)
+        options = replace(options, lines=True)
     totals = Totals()
     with contextlib.ExitStack() as stack:
         writers = [(format_named(output_format, colour=_colour()), sys.stdout)]
@@ -122,8 +122,8 @@ def command(
 def _options(
     base: str | None, fail_on: str | None, online: bool, chosen: dict[str, Any]
 ) -> Options:
-    from stackfix.audit.reading import Choice
-    from stackfix.gate.one import Options
+    from stackfix.gate.check_one import Options
+    from stackfix.model.selection import Selection
 
     parsed = None
     if base is not None:
@@ -139,7 +139,8 @@ def _options(
         targets=chosen["targets"],
         hosts=chosen["hosts"],
         platforms=chosen["platforms"],
-        choice=Choice(
+        selection=Selection(
+            every=not (chosen["extras"] or chosen["groups"] or chosen["all_extras"]),
             python=chosen["python"],
             extras=chosen["extras"],
             groups=chosen["groups"],

@@ -46,10 +46,11 @@ def command(
     Each line gives its reason; what may or may not apply is a comment. A shell takes it by
     `stackfix env > gpu.env && . ./gpu.env`. Nothing in the project is written.
     """
-    from stackfix.audit.lock_state import lock_state
-    from stackfix.cli.asking import find_project, graph_of
+    from stackfix.audit.audit import audit
+    from stackfix.audit.settings import policy
+    from stackfix.cli.asking import find_project, graph_of, settings_of
     from stackfix.env.advise import advise
-    from stackfix.plan.request import Request
+    from stackfix.model.selection import Selection
     from stackfix.targets.hosts import targets_of_host
     from stackfix_lockfiles.lock import Lock
 
@@ -62,17 +63,11 @@ def command(
             f"{host_file or 'this machine'} shows no usable NVIDIA card: give --host FILE, from"
             " `stackfix host --format json` on the machine that has one"
         )
-    request = Request(
-        project=found,
-        graph=graph,
-        targets=targets,
-        extras=extras,
-        groups=groups,
-        all_extras=all_extras,
-        offline=True,
-    )
-    # The cards of one host have one platform, so every environment has the same stack.
-    stack = lock_state(Lock.read(found.root / "uv.lock"), request).stacks[0]
+    selection = Selection(extras=extras, groups=groups, all_extras=all_extras)
+    settings = settings_of(found)
+    lock = Lock.read(found.root / "uv.lock")
+    audited = audit(lock, targets, selection, policy(settings), graph=graph, project=found)
+    stack = audited.environments.plainest(targets[0].platform).stack
     advice = advise(stack, host, targets, graph)
     if output_format == "json":
         from stackfix.report.env_json import env_document

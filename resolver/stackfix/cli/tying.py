@@ -36,7 +36,7 @@ def tie_to_project(found: Diagnosis, project: Project, *, quiet: bool) -> StackM
 
 
 def _tied(found: Diagnosis, project: Project) -> StackMatch:
-    from stackfix.audit.lock_state import lock_state
+    from stackfix.plan.lock_state import audited
     from stackfix_lockfiles.lock import Lock
 
     graph = graph_of(project)
@@ -59,5 +59,5 @@ def _tied(found: Diagnosis, project: Project) -> StackMatch:
         if package.version is not None:
             locked.setdefault(package.name, []).append(package.version)
     host = machine(graph)
-    tied = tie(found, lock_state(lock, request).findings(graph), locked, host.driver)
+    tied = tie(found, audited(request, lock).findings, locked, host.driver)
     return replace(tied, host=bearing(found, host))

@@ -181,19 +181,18 @@ def _request_for_python(options: dict[str, Any], tell: Tell) -> ValidationReques
 def _request(
     options: dict[str, Any], graph: Graph, project: Project | None, tell: Tell, **more: Any
 ) -> ValidationRequest:
-    from stackfix.audit.ignored import ignored
+    from stackfix.audit.settings import declaring, overlays, policy, settings_of
     from stackfix.cli.asking import machine
     from stackfix.targets.select import NoTarget, select_targets
     from stackfix.validate.validate import ValidationRequest
 
     host = machine(graph)
-    settings = project.tool_stackfix if project else {}
-    root = project.root if project else Path()
+    settings = settings_of(project, project.root) if project else None
     try:
         targets = select_targets(
             named=options["targets"],
             hosts=options["hosts"],
-            declared=(project.main,) if project else (),
+            declared=declaring(project, project.root) if project else (),
             gpus=graph.gpus,
             machine=lambda: host,
         ).targets
@@ -205,8 +204,8 @@ def _request(
         graph=graph,
         host=host,
         targets=targets,
-        knowledge=tuple(root / path for path in settings.get("knowledge", ())),
-        ignored=ignored(project) if project else (),
+        knowledge=overlays(settings),
+        policy=policy(settings),
         quick=options.get("quick", False),
         keep=options.get("keep", False),
         reuse=options.get("reuse", False),

@@ -11,13 +11,13 @@ from stackfix.gate.result import Hit
 from stackfix.model.finding import Severity
 from stackfix.model.target import Target
 
-__all__ = ["hits_of"]
+__all__ = ["hits_of", "without_locations"]
 
 _RANK = {severity: place for place, severity in enumerate(Severity)}
 
 
 def hits_of(
-    found: Iterable[Found], names: Mapping[Target, str], spots: Locations
+    found: Iterable[Found], names: Mapping[Target, str], locations: Locations
 ) -> tuple[Hit, ...]:
     """Merge what is said of several targets in the same words.
 
@@ -30,7 +30,7 @@ def hits_of(
             finding.code, finding.severity, finding.package, finding.version, finding.message
         )  # fmt: skip
         merged.setdefault(key, []).append(one)
-    hits = [_hit(same, names, spots) for same in merged.values()]
+    hits = [_hit(same, names, locations) for same in merged.values()]
     return tuple(
         sorted(
             hits,
@@ -39,7 +39,7 @@ def hits_of(
     )
 
 
-def _hit(same: list[Found], names: Mapping[Target, str], spots: Locations) -> Hit:
+def _hit(same: list[Found], names: Mapping[Target, str], locations: Locations) -> Hit:
     first, place = same[0].finding, same[0].place
     targets = dict.fromkeys(
         names[one.finding.target] for one in same if one.finding.target is not None
@@ -59,11 +59,11 @@ def _hit(same: list[Found], names: Mapping[Target, str], spots: Locations) -> Hi
         fix=first.fix,
         via=via if len(via) > 1 else (),
         only=place.label if place is not None else "",
-        lock=spots.lock(first.package, first.version),
-        declared=spots.declared(first.package, via[1:], override=first.code == "SF503"),
+        lock=locations.lock(first.package, first.version),
+        declared=locations.declared(first.package, via[1:], override=first.code == "SF503"),
     )
 
 
-def without_spots(hit: Hit) -> Hit:
+def without_locations(hit: Hit) -> Hit:
     """The hit of another state of the files, whose lines say nothing here."""
     return replace(hit, lock=None, declared=None)

@@ -11,8 +11,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stackfix.audit.discover import LockFile, find
-from stackfix.gate.one import Options, check_one, unreadable
+from stackfix.audit.lock_files import LockFile, find
+from stackfix.gate.check_one import Options, check_one, unreadable
 from stackfix.gate.result import Checked
 from stackfix.targets.parse import TargetError
 from stackfix.targets.select import NoTarget

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from stackfix.audit.lock_state import LockState, lock_state
+from stackfix.audit.audit import Audit
 from stackfix.model.finding import Finding
 from stackfix.model.stack import Piece
 from stackfix.plan.case import Case
 from stackfix.plan.edits.index_edits import IndexEdits
 from stackfix.plan.edits.pins import edits_for
 from stackfix.plan.edits.scope import EVERYWHERE, Scope, scope
+from stackfix.plan.lock_state import LockState, audited, lock_state
 from stackfix.plan.problems.variants import everywhere
-from stackfix.rules.judge import errors
 from stackfix.rules.sf506_clash import Clashing
 from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution
@@ -79,12 +79,12 @@ def attempt(case: Case, found: Found) -> Attempt | Rejected:
         uncached = isinstance(refusal, NotCached)
         return Rejected(chosen=found.chosen, reason=refusal.reason, uncached=uncached)
     lock = Lock.parse(relocked.lock, name="the new uv.lock")
-    after = lock_state(lock, request)
-    remaining = case.kept(after.findings(request.graph))
+    now = audited(request, lock, files)
+    after = lock_state(lock, request, now.environments)
     strayed = _strayed(after, solution.versions, problem)
     if strayed:
         return Rejected(chosen=found.chosen, reason=f"uv locked {strayed}")
-    if faults := errors(remaining):
+    if faults := _left(case, now):
         return Rejected(chosen=found.chosen, reason=faults[0].message)
     return Attempt(
         solution=solution,
@@ -92,11 +92,25 @@ def attempt(case: Case, found: Found) -> Attempt | Rejected:
         files=files,
         lock=relocked.lock,
         after=after,
-        remaining=remaining,
+        remaining=now.findings,
         problem=problem,
         where=where,
         warnings=relocked.warnings,
     )
+
+
+def _left(case: Case, now: Audit) -> list[Finding]:
+    """The faults for which a new lock is no answer.
+
+    What was wrong before with packages that no plan moves is no reason against it, as long as it
+    clears something else.
+    """
+    is_stack = case.request.graph.packages.is_stack
+    before = {(f.key, f.message) for f in case.faults}
+    still = {(f.key, f.message) for f in now.faults}
+    if before <= still and before:
+        return list(now.faults)
+    return [f for f in now.faults if is_stack(f.package) or (f.key, f.message) not in before]
 
 
 def repaired(case: Case, problem: Problem) -> Attempt:
@@ -107,7 +121,9 @@ def repaired(case: Case, problem: Problem) -> Attempt:
         files=apply_edits(case.request.project, case.repairs),
         lock=case.before.lock.data,
         after=case.before,
-        remaining=tuple(f for f in case.findings if f.code != Clashing.code),
+        remaining=tuple(
+            f for f in case.findings if f.code != Clashing.code and f not in case.outdated
+        ),
         problem=problem,
     )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from stackfix.audit.ignored import Ignored, kept
-from stackfix.audit.lock_state import LockState
+from stackfix.audit.environments import LockedEnvironments
 from stackfix.model.finding import Finding
+from stackfix.plan.lock_state import LockState
 from stackfix.plan.request import Request
 from stackfix.plan.unlockable.asked import Asked
 from stackfix_lockfiles.edits import Edit
@@ -23,7 +23,8 @@ class Case:
     request: Request
     before: LockState
     findings: tuple[Finding, ...]
-    ignored: tuple[Ignored, ...] = ()
+    walked: LockedEnvironments | None = None
+    """The environments of the lock, those of other Pythons too; None where a lock is made up."""
     origin: Lock | None
     """The lock that moves are counted from; None: there is none, and uv can make none."""
     asked: Mapping[str, Asked] = field(default_factory=dict)
@@ -32,9 +33,14 @@ class Case:
     """By package, the clash that it is part of."""
     repairs: tuple[Edit, ...] = ()
     """Edits without which uv locks nothing; every attempt has them."""
+    outdated: tuple[Finding, ...] = ()
+    """What pyproject.toml asks for today and `on_disk` was not made for: SF507."""
+    on_disk: Lock | None = None
+    """The lock in the project, where uv would bring it up to date first."""
     notes: tuple[str, ...] = ()
     """What has to be said of where the plan starts, one line each."""
 
-    def kept(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """The findings that the project does not ignore."""
-        return kept(findings, self.ignored)
+    @property
+    def faults(self) -> tuple[Finding, ...]:
+        """What a plan has to clear."""
+        return tuple(f for f in self.findings if self.request.policy.is_fault(f))

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from packaging.utils import canonicalize_name
 
-from stackfix.audit.lock_state import LockState
 from stackfix.model.finding import Severity
 from stackfix.plan.attempt import Attempt
 from stackfix.plan.case import Case
+from stackfix.plan.lock_state import LockState
 from stackfix.plan.plan import Move, VariantChange
-from stackfix.rules.judge import errors
 from stackfix.solve.problem import parse_requirement
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.stack.packages import Role
@@ -89,7 +88,7 @@ def _from_asked(case: Case, made: Attempt) -> Iterator[Move]:
         if installed and all(asked.met_by(version) for version in installed):
             continue
         after = _installed(made.after, name)
-        own = errors(f for f in case.findings if f.package == name)
+        own = [fault for fault in case.faults if fault.package == name]
         clash = case.clashing.get(name)
         cause = f"{clash.code}: {clash.message}" if clash and not own else None
         cause = cause or _cause(name, case, leaves=after is None)
@@ -141,12 +140,12 @@ def _cause(
     names = {name} if variant is None else {name, variant.before}
     own = [f for f in case.findings if f.package in names]
     package = case.request.graph.packages.get(name)
-    faults = errors(case.findings)
+    is_fault = case.request.policy.is_fault
     leads = variant is not None or (package is not None and package.role is Role.FRAMEWORK)
-    if leads and not errors(own):
-        own = [*own, *faults[:1]]
+    if leads and not any(map(is_fault, own)):
+        own = [*own, *case.faults[:1]]
     told = [f for f in own if f.severity is not Severity.INFO]
-    if not told or (leaves and not errors(told)):
+    if not told or (leaves and not any(map(is_fault, told))):
         return None
     return f"{told[0].code}: {told[0].message}"
 

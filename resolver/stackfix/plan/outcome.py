@@ -7,10 +7,10 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from stackfix.audit.lock_state import LockState, unknown
 from stackfix.plan.attempt import Attempt, Rejected
 from stackfix.plan.case import Case
 from stackfix.plan.explain.obstacles import grouped, of_rejected
+from stackfix.plan.lock_state import LockState, unknown
 from stackfix.plan.moves import moves
 from stackfix.plan.plan import NextStep, Plan, Selection, Status
 from stackfix.plan.rebuilds import rebuilds

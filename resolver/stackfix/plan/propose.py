@@ -21,7 +21,6 @@ from stackfix.plan.problems.relaxations import Relaxation, at_fault, relaxations
 from stackfix.plan.problems.variants import with_swap
 from stackfix.plan.request import Request, Strategy
 from stackfix.plan.start import start
-from stackfix.rules.judge import errors
 from stackfix.rules.sf506_clash import Clashing
 from stackfix.solve.joint import Joint
 from stackfix.solve.search import Found
@@ -57,14 +56,15 @@ def propose(request: Request) -> Plan:
 
 def _proposed(case: Case, limits_of: Callable[[], Limits], reach: IndexReach) -> Plan:
     request = case.request
-    if not case.before.gpu_packages:
+    if not case.before.gpu_packages and not case.faults:
         return outcome.no_gpu(case)
     asked = bool(request.require) or request.strategy == Strategy.NEWEST
     if case.repairs and not asked and not _beside_clashes(case):
-        return outcome.planned(
-            case, repaired(case, project_problem(request, case.before, ())), None, (), 0
-        )
-    if not errors(case.findings) and not asked:
+        return _as_it_is(case)
+    if not case.faults and not asked:
+        if any(map(request.policy.is_fault, case.outdated)):
+            findings = (*case.outdated, *case.findings)
+            return _as_it_is(replace(case, origin=case.on_disk, findings=findings))
         if not worth_a_step(case.findings):
             return outcome.nothing_to_do(case, None, ())
         found = limits_of()
@@ -75,7 +75,13 @@ def _proposed(case: Case, limits_of: Callable[[], Limits], reach: IndexReach) ->
 
 def _beside_clashes(case: Case) -> bool:
     """Whether there are errors that the repairs of the start do not clear."""
-    return any(fault.code != Clashing.code for fault in errors(case.findings))
+    return any(fault.code != Clashing.code for fault in case.faults)
+
+
+def _as_it_is(case: Case) -> Plan:
+    """The lock that the plan starts from, with the repairs that it took: nothing else moves."""
+    made = repaired(case, project_problem(case.request, case.before, ()))
+    return outcome.planned(case, made, None, (), 0)
 
 
 def _limits(case: Case) -> Limits:
@@ -108,7 +114,7 @@ def _moved(case: Case, found: Limits, reach: IndexReach) -> Plan:
     """
     request = case.request
     known: set[object] = set()
-    suspects = at_fault(case.findings)
+    suspects = at_fault(case.faults)
     runs = [
         _Run(relaxation, relaxation.search(newest=request.strategy == Strategy.NEWEST))
         for relaxation in relaxations(request, case.before, found.demands, reach.homes, suspects)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stackfix.audit.lock_state import LockState
 from stackfix.model.stack import Piece, Stack
+from stackfix.plan.lock_state import LockState
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.stack.packages import Role
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from stackfix.model.policy import DEFAULT_POLICY, Policy
+from stackfix.model.selection import Selection
 from stackfix.model.target import Target
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.project import Project
@@ -25,7 +27,7 @@ class Strategy(StrEnum):
 class Request:
     """Inputs of `propose`: everything that a person chose, nothing that is computed.
 
-    `platforms` and `python` None: the targets' platforms and the project's own Python.
+    `python` None: the project's own, and that of every fork in which GPU packages differ.
     `keep` names packages that must stay at their locked version; `require` holds requirement
     strings that the result must satisfy.
     """
@@ -33,7 +35,8 @@ class Request:
     project: Project
     graph: Graph
     targets: tuple[Target, ...]
-    platforms: tuple[str, ...] | None = None
+    policy: Policy = DEFAULT_POLICY
+    """What the project decides about findings."""
     python: str | None = None
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
@@ -50,6 +53,16 @@ class Request:
     """Requirement strings: why the plan does not take such a version."""
     offline: bool = False
     progress: Callable[[str], None] | None = None
+
+    @property
+    def selection(self) -> Selection:
+        """Which environments of the lock are meant."""
+        return Selection(
+            extras=self.extras,
+            all_extras=self.all_extras,
+            groups=self.groups,
+            python=self.python,
+        )
 
     def knows_group(self, name: str) -> bool:
         """Whether the project has a dependency group of that name."""

@@ -7,16 +7,15 @@ asks for, and the clash is the first thing that is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from stackfix.audit.ignored import ignored
-from stackfix.audit.lock_state import LockState, lock_state
 from stackfix.model.finding import Finding
 from stackfix.plan.case import Case
+from stackfix.plan.lock_state import LockState, audited, lock_state
 from stackfix.plan.request import Request
 from stackfix.plan.unlockable.asked import asked_of, named_alone, standing
 from stackfix.plan.unlockable.clashes import Clash, clashes
@@ -25,6 +24,7 @@ from stackfix.plan.unlockable.relaxed_lock import Unlockable, relaxed_lock
 from stackfix.plan.unlockable.wording import refused, told
 from stackfix.rules.judge import judge
 from stackfix.rules.sf304_missing_library import MissingLibrary
+from stackfix.rules.sf507_older_lock import OlderLock
 from stackfix_lockfiles.diff import diff
 from stackfix_lockfiles.edits import Edit, add_conflict, apply_edits
 from stackfix_lockfiles.lock import ConflictItem, Lock
@@ -68,14 +68,24 @@ def _brought_up(request: Request, lock: Lock, found: Sequence[Difference]) -> Ca
     except (RelockRefused, IndexUnreachable) as failure:
         why = failure.reason.splitlines()[0]
         rest = f"planned with it as it is, since uv could not bring it up to date: {why}"
-        return replace(_case(request, lock), notes=(f"{_out_of_date(found)}; {rest}",))
+        outdated = _outdated(request, found)
+        return replace(_case(request, lock, outdated), notes=(f"{_out_of_date(found)}; {rest}",))
     still = differences(request.project, new)
     real = [difference for difference in found if difference not in still]
     if not real:  # uv writes it so, whatever the files say
         return _case(request, lock)
     changed = len(diff(lock, new))
     rest = f"planned from what `uv lock` makes of it, which moves {changed} of its packages"
-    return replace(_case(request, new), notes=(f"{_out_of_date(real)}; {rest}",))
+    return replace(
+        _case(request, new),
+        outdated=_outdated(request, real),
+        on_disk=lock,
+        notes=(f"{_out_of_date(real)}; {rest}",),
+    )
+
+
+def _outdated(request: Request, found: Sequence[Difference]) -> tuple[Finding, ...]:
+    return tuple(request.policy.applied(OlderLock().judge(found, request.graph)))
 
 
 def _out_of_date(found: Sequence[Difference]) -> str:
@@ -92,22 +102,14 @@ def _locked(request: Request, files: Mapping[Path, bytes]) -> Lock:
 
 def _case(request: Request, lock: Lock, first: Sequence[Finding] = ()) -> Case:
     """The case of a lock that uv made or would make, with `first` among its findings."""
-    before = lock_state(lock, request)
-    found = before.findings(request.graph)
-    return _judged(request, before, lock, found, first)
-
-
-def _judged(
-    request: Request,
-    before: LockState,
-    origin: Lock | None,
-    found: Iterable[Finding],
-    first: Sequence[Finding],
-) -> Case:
-    """`first` are findings that no project can ignore."""
-    entries = ignored(request.project)
-    case = Case(request=request, before=before, findings=(), ignored=entries, origin=origin)
-    return replace(case, findings=(*first, *case.kept(found)))
+    found = audited(request, lock)
+    return Case(
+        request=request,
+        before=lock_state(lock, request, found.environments),
+        findings=(*first, *found.findings),
+        origin=lock,
+        walked=found.environments,
+    )
 
 
 def _clashing(request: Request, refusal: Unsolvable) -> Case:
@@ -131,8 +133,16 @@ def _clashing(request: Request, refusal: Unsolvable) -> Case:
         first.append(words)
         clashing = {**dict.fromkeys(unexplained, words), **clashing}
     old = request.project.read_lock() if request.project.lock_path.exists() else None
-    case = _judged(wide, before, old, _of_named(wide, before), first)
-    return replace(case, asked=asked, clashing=clashing, notes=tuple(_notes(request, wide)))
+    found_alone = wide.policy.applied(_of_named(wide, before))
+    return Case(
+        request=wide,
+        before=before,
+        findings=(*first, *found_alone),
+        origin=old,
+        asked=asked,
+        clashing=clashing,
+        notes=tuple(_notes(request, wide)),
+    )
 
 
 def _of_named(request: Request, before: LockState) -> Iterator[Finding]:

@@ -24,6 +24,8 @@ class DeclaredEnvironment:
     """A package's own requirements; None where nobody read them."""
     is_stack: Callable[[str], bool]
     """Whether a name belongs to the GPU stack."""
+    is_library: Callable[[str], bool]
+    """Whether a name is one of NVIDIA's libraries, which frameworks load and do not contain."""
     overrides: Mapping[str, tuple[LockedRequirement, ...]]
     """The lock's overrides, by package."""
     excludes: frozenset[str] = frozenset()

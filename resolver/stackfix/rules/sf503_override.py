@@ -5,6 +5,10 @@ limits. Either a wheel asks for extras that the override does not name, so that 
 them vanish from the lock; or the overridden version is one that a wheel of the environment does
 not admit.
 
+An override of one of NVIDIA's libraries (cuDNN, NCCL, …) is a warning: at times it is the only way
+to code for a card, and whether that version works is for other rules to say (SF101, SF301, SF303,
+SF401). It is outside what the framework was tested with all the same.
+
 Why: the resolver is content, because it was told to be. From torch 2.11 on the CUDA libraries come
 through the extras of `cuda-toolkit`: an override of it drops ten of them. And `ml-dtypes==0.4.1`
 under a newer jax locks, installs, and fails at import.
@@ -75,7 +79,7 @@ class Override:
         if other and other.version and admits(line.specifier, other.version) is False:
             yield self._finding(
                 other,
-                severity,
+                Severity.WARNING if locked.is_library(line.name) else severity,
                 f"{other.name} {other.version} stands by an override, which hides that "
                 f"{by} requires {line}",
                 stated.evidence,

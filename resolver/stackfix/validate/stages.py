@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackfix.audit.ignored import Ignored
+from stackfix.model.policy import Policy
 from stackfix.model.target import Target
 from stackfix.validate.process import ProcessLimits
 from stackfix.validate.python import KERNELS, EnvironmentPython
@@ -33,7 +33,7 @@ class StageInputs:
     """Said where `cards` is empty."""
     graph: Graph
     knowledge: tuple[Path, ...]
-    ignored: tuple[Ignored, ...]
+    policy: Policy
     """Findings that the project accepts."""
     quick: bool
     memory: int
@@ -75,7 +75,7 @@ def _static(inputs: StageInputs) -> Stage:
     elif inputs.quick:
         skip = "left out by --quick"
     argument = inspection_argument(
-        inputs.python.sites, inputs.targets, inputs.knowledge, inputs.ignored
+        inputs.python.sites, inputs.targets, inputs.knowledge, inputs.policy
     )
     return Stage(
         name="code",

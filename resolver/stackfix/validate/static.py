@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from stackfix.audit.ignored import Ignored, kept
 from stackfix.documents.document import Document, as_json
 from stackfix.documents.reading import parse
 from stackfix.documents.target import TargetDocument
+from stackfix.model.policy import Policy
 from stackfix.model.target import Target
 
 __all__ = ["InspectionRequest", "inspection_argument", "main"]
@@ -30,22 +30,22 @@ class InspectionRequest(Document):
     targets: tuple[TargetDocument, ...]
     knowledge: tuple[str, ...]
     """Files with the project's own facts."""
-    ignored: tuple[Ignored, ...]
-    """Findings that the project accepts."""
+    policy: Policy
+    """What the project decides about findings."""
 
 
 def inspection_argument(
     sites: Sequence[Path],
     targets: Sequence[Target],
     knowledge: Sequence[Path],
-    ignored: Sequence[Ignored],
+    policy: Policy,
 ) -> str:
     """The request as the process's one argument."""
     request = InspectionRequest(
         sites=tuple(map(str, sites)),
         targets=tuple(TargetDocument.of(target) for target in targets),
         knowledge=tuple(map(str, knowledge)),
-        ignored=tuple(ignored),
+        policy=policy,
     )
     return json.dumps(as_json(request))
 
@@ -64,6 +64,7 @@ def _judge(request: InspectionRequest, file: IO[str]) -> int:
     from stackfix_knowledge.inspect.inspection import inspect_path
 
     targets = tuple(document.target() for document in request.targets)
+    policy = request.policy
     graph = Graph.load([Path(path) for path in request.knowledge])
     processes = min(os.cpu_count() or 1, 4)
     failed = False
@@ -78,9 +79,9 @@ def _judge(request: InspectionRequest, file: IO[str]) -> int:
                 continue
             name = f"{one.package} {one.version}" if one.package else str(one.place)
             _report(file, "started", check=name)
-            found = kept(judge_inspected([one], targets, graph), request.ignored)
-            bad = [finding for finding in found if finding.severity is Severity.ERROR]
-            warned = [finding for finding in found if finding.severity is Severity.WARNING]
+            found = list(policy.applied(judge_inspected([one], targets, graph)))
+            bad = [finding for finding in found if policy.is_fault(finding)]
+            warned = [f for f in found if f.severity is Severity.WARNING and f not in bad]
             states = ", ".join(
                 f"{target.short}: {verdict.state.value if verdict.state else 'not judged'}"
                 for target in targets

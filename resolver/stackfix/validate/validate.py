@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackfix.audit.ignored import Ignored
 from stackfix.host.health import remarks
 from stackfix.host.host import Host
+from stackfix.model.policy import DEFAULT_POLICY, Policy
 from stackfix.model.target import Target
 from stackfix.validate.closure import CannotInstall, DiskShort, InstallRequest, kept_name
 from stackfix.validate.folders import VENV, claimed, default_base, sweep
@@ -54,7 +54,7 @@ class ValidationRequest:
     targets: tuple[Target, ...]
     knowledge: tuple[Path, ...] = ()
     """The project's own facts."""
-    ignored: tuple[Ignored, ...] = ()
+    policy: Policy = DEFAULT_POLICY
     """Findings that the project accepts."""
     install: InstallRequest | None = None
     """What to install, or what `python` is compared with; None: nothing."""
@@ -160,7 +160,7 @@ def _prove(
         why_no_card=_why_no_card(request.host),
         graph=request.graph,
         knowledge=request.knowledge,
-        ignored=request.ignored,
+        policy=request.policy,
         quick=request.quick,
         memory=allowed_memory(),
         timeout=request.timeout,

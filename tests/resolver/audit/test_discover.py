@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.audit.discover import Kind, find
+from stackfix.audit.lock_files import Kind, find
 from stackfix_lockfiles.errors import InputError
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from stackfix.audit.forks import project_python, pythons
+from stackfix.model.selection import Selection
 from stackfix_lockfiles.lock import Lock
 from tests.resolver.gate.making import checked, package, project, root
 
@@ -34,9 +35,7 @@ def test_a_fork_for_another_python_is_judged(tmp_path: Path) -> None:
 
 
 def test_a_chosen_python_is_the_only_one(tmp_path: Path) -> None:
-    from stackfix.audit.reading import Choice
-
-    result = checked(by_python(tmp_path), choice=Choice(python="3.11"))
+    result = checked(by_python(tmp_path), selection=Selection(every=True, python="3.11"))
     assert not [hit for hit in result.hits if hit.code == "SF101"]
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.audit.discover import Kind, LockFile
 from stackfix.audit.inputs.pylock import parse_pylock
 from stackfix.audit.inputs.requirements import parse_requirements
+from stackfix.audit.lock_files import Kind, LockFile
 from stackfix.cli.main import main
-from stackfix.gate.one import Options, check_one
+from stackfix.gate.check_one import Options, check_one
 from stackfix.gate.result import Checked
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.uv import Uv
@@ -32,7 +32,7 @@ nvidia-cudnn-cu12==9.13.0.50 ; platform_machine == 'aarch64'
 
 def check(path: Path, kind: Kind, *cards: str) -> Checked:
     file = LockFile(path=path, kind=kind, named=True)
-    return check_one(file, Options(targets=cards or ("RTX 5090",), spots=True))
+    return check_one(file, Options(targets=cards or ("RTX 5090",), lines=True))
 
 
 def test_pinned_requirements_are_judged_with_their_lines(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_pylock_is_judged_in_each_choice(tmp_path: Path) -> None:
     assert not [hit for hit in result.hits if hit.version == "2.8.0" and hit.code == "SF101"]
     lock = parse_pylock(PYLOCK.encode(), "pylock.toml")
     assert [entry.line for entry in lock.entries] == [7, 13]
-    assert [one.label for one in lock.selections] == ["", "extra old"]
+    assert [one.label for one in lock.choices] == ["", "extra old"]
 
 
 def test_a_broken_pylock_is_one_line() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.audit.selections import MOST, Selection, selections
+from stackfix.audit.selections import MOST, Choice, every_choice
 from stackfix_lockfiles.lock import Lock
 from tests.resolver.gate.making import checked, package, project, root
 
@@ -28,19 +28,19 @@ def extras(*names: str) -> str:
     return f"\n[package.optional-dependencies]\n{lines}"
 
 
-def chosen(found: tuple[Selection, ...]) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
+def chosen(found: tuple[Choice, ...]) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
     return {(one.extras, one.groups) for one in found}
 
 
 def test_without_conflicts_everything_is_judged_at_once_and_the_plain_choice_alone() -> None:
-    found = selections(lock("", extras("vision", "audio")))
+    found = every_choice(lock("", extras("vision", "audio")))
     assert chosen(found) == {((), ()), (("audio", "vision"), ())}
     assert found[0].plain
     assert found[0].label == ""
 
 
 def test_each_extra_of_a_conflict_is_judged_with_all_that_it_admits() -> None:
-    found = selections(lock(TWO, extras("cpu", "cu126", "cu128", "vision")))
+    found = every_choice(lock(TWO, extras("cpu", "cu126", "cu128", "vision")))
     assert chosen(found) == {
         ((), ()),
         (("vision", "cpu"), ()),
@@ -56,7 +56,7 @@ def test_two_conflicts_give_every_combination() -> None:
     )
     more = extras("cpu", "cu126", "cu128", "train")
     more += '\n[package.dev-dependencies]\nserve = [{ name = "torch" }]\n'
-    found = chosen(selections(lock(head, more)))
+    found = chosen(every_choice(lock(head, more)))
     assert (("cu128", "train"), ()) in found
     assert (("cu128",), ("serve",)) in found
     assert len(found) == 1 + 3 * 2
@@ -68,7 +68,7 @@ def test_an_extra_that_turns_another_on_conflicts_with_what_that_one_does() -> N
         'all = [{ name = "made", extra = ["cu128"] }]\n'
         'cpu = [{ name = "torch" }]\ncu126 = [{ name = "torch" }]\ncu128 = [{ name = "torch" }]\n'
     )
-    found = chosen(selections(lock(TWO, more)))
+    found = chosen(every_choice(lock(TWO, more)))
     assert (("all", "cu128"), ()) in found
     assert not any("all" in one and "cpu" in one for one, _ in found)
 
@@ -79,7 +79,7 @@ def test_hundreds_of_combinations_are_bounded_and_still_cover_each_extra() -> No
         "[" + ", ".join(f'{{ package = "made", extra = "{letter}{d}" }}' for d in range(6)) + "]"
         for letter in "abcd"
     )
-    found = selections(lock(f"conflicts = [{sets}]", extras(*names)))
+    found = every_choice(lock(f"conflicts = [{sets}]", extras(*names)))
     assert len(found) <= MOST + len(names) + 1
     assert {extra for one in found for extra in one.extras} == set(names)
 
@@ -110,5 +110,5 @@ def test_findings_of_one_extra_say_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("group", ["dev", "all"])
 def test_default_groups_are_part_of_the_plain_choice(group: str) -> None:
     more = '\n[package.dev-dependencies]\ndev = [{ name = "torch" }]\n'
-    found = selections(lock("", more), "all" if group == "all" else ("dev",))
+    found = every_choice(lock("", more), "all" if group == "all" else ("dev",))
     assert chosen(found) == {((), ("dev",))}

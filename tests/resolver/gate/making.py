@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from stackfix.audit.discover import Kind, LockFile
-from stackfix.gate.one import Options, check_one
+from stackfix.audit.lock_files import Kind, LockFile
+from stackfix.gate.check_one import Options, check_one
 from stackfix.gate.result import Checked
 
 __all__ = ["checked", "codes", "package", "project", "root"]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.audit.discover import Kind, LockFile
-from stackfix.gate.one import Options, check_one
+from stackfix.audit.lock_files import Kind, LockFile
+from stackfix.gate.check_one import Options, check_one
 from stackfix.gate.run import check
 from stackfix.targets.parse import TargetError
 from stackfix_lockfiles.errors import InputError

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from stackfix.audit.settings import policy, settings_of
 from stackfix.plan.plan import Plan, Status
 from stackfix.plan.propose import propose
 from stackfix.plan.request import Request
@@ -16,14 +18,23 @@ from tests.resolver.making import graph, target
 
 
 def plan_for(
-    project: Path, *cards: str, overlays: tuple[Path, ...] = (), **options: object
+    project: Path,
+    *cards: str,
+    overlays: tuple[Path, ...] = (),
+    platforms: tuple[str, ...] = (),
+    **options: object,
 ) -> Plan:
     """The plan for these cards, as `stackfix plan --target …` makes it."""
     facts = Graph.load(overlays) if overlays else graph()
+    found = Project.find(project)
+    targets = [target(card) for card in cards]
+    if platforms:
+        targets = [replace(one, platform=name) for one in targets for name in platforms]
     request = Request(
-        project=Project.find(project),
+        project=found,
         graph=facts,
-        targets=tuple(target(card) for card in cards),
+        policy=policy(settings_of(found, found.root)),
+        targets=tuple(targets),
         **options,  # type: ignore[arg-type]  # keywords of Request
     )
     return propose(request)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.audit.lock_state import LockState, lock_state
+from stackfix.plan.lock_state import LockState, lock_state
 from stackfix.plan.plan import Status
 from stackfix.plan.problems.index_choice import homes
 from stackfix.plan.problems.outside import dependents, limits

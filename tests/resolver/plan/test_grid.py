@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.audit.lock_state import LockState
 from stackfix.model.finding import Finding
+from stackfix.plan.lock_state import LockState
 from stackfix.plan.problems.index_choice import homes
 from stackfix.plan.problems.outside import dependents, limits
 from stackfix.plan.problems.relaxations import relaxations

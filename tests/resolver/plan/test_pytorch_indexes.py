@@ -67,7 +67,7 @@ def test_a_cpu_index_is_told_by_its_address_where_versions_have_no_local_part(
     shared_index: Index, tmp_path: Path
 ) -> None:
     project = locked(shared_index, tmp_path / "p", "torch==2.2.1", extra=on_index("cpu", "torch"))
-    plan = plan_on(shared_index, project, "GH200@570.133.20")
+    plan = plan_on(shared_index, project, "GH200@570.133.20", python="3.11")
     assert {f.version for f in errors(plan.findings)} == {"2.2.1"}
     assert codes(plan) == {"SF105"}
 

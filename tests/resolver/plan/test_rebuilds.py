@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from packaging.version import Version
 
-from stackfix.audit.lock_state import LockState
 from stackfix.model.environment import TargetEnvironment
 from stackfix.model.stack import Piece, Stack
+from stackfix.plan.lock_state import LockState
 from stackfix.plan.rebuilds import Rebuild, rebuilds
 from stackfix_lockfiles.lock import Lock, LockedFile, LockedPackage, Source, SourceKind
 from tests.resolver.making import graph, piece, target

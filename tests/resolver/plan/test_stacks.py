@@ -35,7 +35,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from stackfix.audit.lock_state import lock_state
+from stackfix.plan.lock_state import lock_state
 from stackfix.plan.plan import Plan, Status
 from stackfix.plan.request import Strategy
 from stackfix.rules.judge import errors

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
-from stackfix.audit.lock_state import lock_state
+from stackfix.plan.lock_state import lock_state
 from stackfix.plan.plan import Move, Plan, Status, VariantChange
 from stackfix.plan.problems.project import project_problem
 from stackfix.plan.problems.variants import with_variants

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stackfix.audit.lock_state import lock_state
 from stackfix.plan.case import Case
 from stackfix.plan.explain.ways_out import lifts
+from stackfix.plan.lock_state import lock_state
 from stackfix.plan.request import Request
 from stackfix.solve.problem import SAME_INDEX
 from stackfix_lockfiles.project import Project

@@ -16,8 +16,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from stackfix.audit.lock_state import lock_state
 from stackfix.model.stack import Piece
+from stackfix.plan.lock_state import lock_state
 from stackfix.plan.request import Request
 from stackfix.rules.judge import errors, judge_piece
 from stackfix.solve.cost import FREE, Cost, cost, plus

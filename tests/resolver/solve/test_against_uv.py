@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.audit.lock_state import lock_state
+from stackfix.plan.lock_state import lock_state
 from stackfix.plan.plan import Plan, Status
 from stackfix.plan.problems.outside import dependents
 from stackfix.plan.problems.relaxations import at_fault

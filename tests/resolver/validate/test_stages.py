@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from stackfix.model.policy import DEFAULT_POLICY
 from stackfix.validate.python import Distribution, EnvironmentPython
 from stackfix.validate.result import ON_CARDS
 from stackfix.validate.stages import Stage, StageInputs, stages
@@ -32,7 +33,7 @@ GROUND = StageInputs(
     why_no_card="",
     graph=graph(),
     knowledge=(),
-    ignored=(),
+    policy=DEFAULT_POLICY,
     quick=False,
     memory=1 << 30,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stackfix.audit.selections import Selection
+from stackfix.audit.selections import Choice
 from stackfix_lockfiles.environment import Environment, Link
 from stackfix_lockfiles.lock import LockedPackage
 from stackfix_lockfiles.markers import Environment as Truths
@@ -31,7 +31,7 @@ class FlatLock:
     """How errors call it."""
     requires_python: str
     entries: tuple[FlatPackage, ...]
-    selections: tuple[Selection, ...] = (Selection(plain=True),)
+    choices: tuple[Choice, ...] = (Choice(plain=True),)
     open_ended: bool = False
     """Whether an installer adds what the packages need beyond what is listed."""
 
@@ -43,12 +43,12 @@ class FlatLock:
         """The line of a package; None for one of another lock."""
         return next((entry.line for entry in self.entries if entry.locked is package), None)
 
-    def walk(self, platform: Platform, python: str, selection: Selection) -> Environment:
+    def walk(self, platform: Platform, python: str, choice: Choice) -> Environment:
         """What an installer takes here: the first entry of each name whose marker holds."""
         full = python if python.count(".") >= 2 else f"{python}.99"
         markers = dict(platform.markers(full))
-        on = [f"extra:{extra}" for extra in selection.extras]
-        on += [f"group:{group}" for group in selection.groups]
+        on = [f"extra:{extra}" for extra in choice.extras]
+        on += [f"group:{group}" for group in choice.groups]
         truths = Truths(markers, frozenset(on))
         packages: dict[str, LockedPackage] = {}
         for entry in self.entries:
@@ -58,7 +58,7 @@ class FlatLock:
             platform=platform,
             python=full,
             extras_on={},
-            groups=frozenset(selection.groups),
+            groups=frozenset(choice.groups),
             roots=(),
             packages=packages,
             links=tuple(Link(parent=None, child=name) for name in packages),

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from stackfix.audit.inputs.flat import FlatLock, FlatPackage
-from stackfix.audit.selections import Selection
+from stackfix.audit.selections import Choice
 from stackfix_lockfiles import _toml
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import LockedFile, LockedPackage, Source, SourceKind
@@ -42,13 +42,13 @@ def parse_pylock(data: bytes, name: str) -> FlatLock:
     )
     default = tuple(lock.default_groups or ())
     groups = tuple(dict.fromkeys((*(lock.dependency_groups or ()), *default)))
-    plain = Selection(groups=default, plain=True)
-    every = Selection(extras=tuple(map(str, lock.extras or ())), groups=groups)
+    plain = Choice(groups=default, plain=True)
+    every = Choice(extras=tuple(map(str, lock.extras or ())), groups=groups)
     return FlatLock(
         name=name,
         requires_python=str(lock.requires_python or ">=3.8"),
         entries=entries,
-        selections=(plain, every) if every.extras or groups != default else (plain,),
+        choices=(plain, every) if every.extras or groups != default else (plain,),
     )
 
 

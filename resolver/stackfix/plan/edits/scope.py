@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from stackfix.audit.selections import chosen_groups
 from stackfix.plan.request import Request
 from stackfix_lockfiles.lock import ConflictItem, Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.requirement import DeclaredRequirement
 
-__all__ = ["EVERYWHERE", "Scope", "chosen_groups", "scope"]
+__all__ = ["EVERYWHERE", "Scope", "groups_of", "scope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def scope(request: Request, lock: Lock, versions: Mapping[str, Version]) -> Scop
     chosen: list[ConflictItem] = []
     rivals: set[ConflictItem] = set()
     default = request.project.default_groups
-    groups = chosen_groups(request, lock) or (() if default == "all" else default)
+    groups = groups_of(request, lock) or (() if default == "all" else default)
     names = {str(canonicalize_name(group)) for group in groups}
     for conflict in lock.conflicts:
         on = [item for item in conflict if _is_chosen(item, request, names)]
@@ -80,23 +81,14 @@ def item_of(declared: DeclaredRequirement, project: Project) -> ConflictItem | N
     return ConflictItem(name, extra=declared.extra, group=declared.group)
 
 
-def chosen_groups(request: Request, lock: Lock) -> tuple[str, ...] | None:
-    """The groups asked for and the default ones beside them; None: the default ones, as they are.
-
-    A default group gives way to one that excludes it, as `uv sync --no-group` would make it.
-    """
+def groups_of(request: Request, lock: Lock) -> tuple[str, ...] | None:
+    """The groups asked for and the default ones beside them; None: the default ones as they are."""
     default = request.project.default_groups
     if not request.groups or default == "all":
         return None
-    asked = {str(canonicalize_name(group)) for group in request.groups}
-    excluded = {
-        item.group
-        for conflict in lock.conflicts
-        if asked & {item.group for item in conflict}
-        for item in conflict
-    }
-    kept = (name for name in default if request.knows_group(name) and name not in excluded)
-    return (*kept, *request.groups)
+    asked = tuple(str(canonicalize_name(group)) for group in request.groups)
+    known = (str(canonicalize_name(name)) for name in default if request.knows_group(name))
+    return chosen_groups(asked, known, lock)
 
 
 def _is_chosen(item: ConflictItem, request: Request, groups: Collection[str]) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from packaging.version import Version
 
-from stackfix.audit.lock_state import LockState
 from stackfix.model.finding import Finding, Severity
+from stackfix.plan.lock_state import LockState
 from stackfix.plan.plan import NextStep
 from stackfix.plan.problems.project import project_problem
 from stackfix.plan.request import Request

@@ -9,13 +9,14 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix.model.environment import TargetEnvironment
+from stackfix.model.finding import Finding
 from stackfix.model.target import Target
 from stackfix.plan.case import Case
 from stackfix.plan.edits.specifier import bound_below
 from stackfix.plan.explain.fleet import Asked, smallest_split, uv_sketch
+from stackfix.plan.lock_state import audited
 from stackfix.plan.problems.project import project_problem
 from stackfix.plan.problems.relaxations import at_fault, relaxations
-from stackfix.rules.judge import errors
 from stackfix.solve.candidates import Candidates
 from stackfix.solve.problem import IndexChoice, Problem, StackRequirement
 from stackfix.solve.search import Found
@@ -170,17 +171,26 @@ def _solved(
 ) -> _Outcome | None:
     """The cheapest move on these environments; None: there is none."""
     before = replace(case.before, environments=environments)
-    findings = case.kept(before.findings(case.request.graph))
-    if not case.clashing and not errors(findings):
+    faults = _faults(case, environments)
+    if not case.clashing and not faults:
         still = project_problem(case.request, before, demands, homes=homes)
         return _Outcome("nothing has to move", still, still.locked)
-    for relaxation in relaxations(case.request, before, demands, homes, at_fault(findings)):
+    for relaxation in relaxations(case.request, before, demands, homes, at_fault(faults)):
         found = next(relaxation.search().solutions(), None)
         if found is not None and not _into_the_unknown(found):
             return _Outcome(
                 _words(found, found.problem.locked), found.problem, found.solution.versions
             )
     return None
+
+
+def _faults(case: Case, environments: Sequence[TargetEnvironment]) -> Sequence[Finding]:
+    """What is wrong with the lock for these environments' targets; nothing for one made up."""
+    if case.clashing:
+        return ()
+    targets = tuple(dict.fromkeys(environment.target for environment in environments))
+    request = replace(case.request, targets=targets)
+    return audited(request, case.before.lock, environments=case.walked).faults
 
 
 def _into_the_unknown(found: Found) -> bool:

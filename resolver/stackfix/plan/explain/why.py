@@ -11,7 +11,6 @@ from packaging.version import Version
 from stackfix.model.finding import Finding
 from stackfix.plan.explain.obstacles import grouped
 from stackfix.plan.plan import Answer, Move, Obstacle
-from stackfix.rules.judge import errors
 from stackfix.solve.candidates import Candidates
 from stackfix.solve.explain import Conflict
 from stackfix.solve.problem import Problem, StackRequirement
@@ -80,7 +79,7 @@ def _why(
         return Answer(question=question, lines=(f"{name} is not part of this environment",))
     if move is None:
         locked = problem.locked[name]
-        faults = errors(f for f in findings if f.package == name)
+        faults = [f for f in findings if f.package == name and problem.policy.is_fault(f)]
         said = (
             faults[0].message if faults else "no error on any target, and nothing asks it to move"
         )

@@ -13,7 +13,7 @@ from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from stackfix.audit.lock_state import LockState
+from stackfix.plan.lock_state import LockState
 from stackfix.solve.problem import StackRequirement, parse_requirement
 from stackfix_lockfiles.lock import LockedPackage
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from stackfix.audit.lock_state import LockState, lowest_python
+from stackfix.audit.forks import lowest_python
 from stackfix.model.stack import Piece
-from stackfix.plan.edits.scope import chosen_groups
+from stackfix.plan.edits.scope import groups_of
 from stackfix.plan.edits.specifier import kept_clauses
+from stackfix.plan.lock_state import LockState
 from stackfix.plan.request import Request
 from stackfix.solve.problem import SAME_INDEX, IndexChoice, Problem, StackRequirement
 from stackfix_knowledge.stack.packages import Role
@@ -47,7 +48,7 @@ def _groups(request: Request, lock: Lock) -> set[str] | None:
     default = request.project.default_groups
     if default == "all":
         return None
-    found = set(chosen_groups(request, lock) or default)
+    found = set(groups_of(request, lock) or default)
     while True:
         included = {g.includes for g in request.project.included_groups if g.group in found}
         if included <= found:
@@ -107,6 +108,7 @@ def project_problem(
         required=_required(request, lock_state),
         relaxed=relaxed,
         homes=homes,
+        policy=request.policy,
     )
 
 

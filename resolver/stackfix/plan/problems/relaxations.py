@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from stackfix.audit.lock_state import LockState
 from stackfix.model.finding import Finding
+from stackfix.plan.lock_state import LockState
 from stackfix.plan.problems.project import project_problem
 from stackfix.plan.problems.variants import VariantProblems, with_variants
 from stackfix.plan.request import Request
-from stackfix.rules.judge import errors
 from stackfix.rules.sf503_override import Override
 from stackfix.solve.joint import Joint
 from stackfix.solve.problem import IndexChoice, Problem, StackRequirement
@@ -41,9 +40,9 @@ class Relaxation:
         return Joint([problem for one in self.around for problem in one.all], newest=newest)
 
 
-def at_fault(findings: Iterable[Finding]) -> frozenset[str]:
-    """The packages whose override is an error by itself."""
-    return frozenset(f.package for f in errors(findings) if f.code == Override.code)
+def at_fault(faults: Iterable[Finding]) -> frozenset[str]:
+    """The packages whose override is a fault by itself."""
+    return frozenset(fault.package for fault in faults if fault.code == Override.code)
 
 
 def relaxations(

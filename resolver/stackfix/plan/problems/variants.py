@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from packaging.requirements import Requirement
 
-from stackfix.audit.lock_state import LockState
 from stackfix.plan.edits.scope import Scope
+from stackfix.plan.lock_state import LockState
 from stackfix.plan.problems.project import active
 from stackfix.plan.request import Request
 from stackfix.solve.cost import Cost

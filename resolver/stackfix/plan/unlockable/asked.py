@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from stackfix.audit.lock_state import LockState
 from stackfix.model.environment import TargetEnvironment
 from stackfix.model.stack import Piece, Stack
 from stackfix.plan.edits.specifier import exact, kept_clauses, written
+from stackfix.plan.lock_state import LockState
 from stackfix.plan.problems.project import active
 from stackfix.plan.request import Request
 from stackfix_knowledge.stack.packages import Role

@@ -15,7 +15,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from resolvelib import BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
 
-from stackfix.audit.pythons import lowest_python
+from stackfix.audit.forks import lowest_python
 from stackfix.model.environment import TargetEnvironment
 from stackfix.model.stack import Stack
 from stackfix.plan.edits.specifier import exact, kept_clauses
@@ -115,11 +115,10 @@ def _environments(request: Request) -> tuple[TargetEnvironment, ...]:
     return tuple(
         TargetEnvironment(
             target=target,
-            stack=Stack(platform=name, python=python, pieces={}),
-            markers=Platform.parse(name).markers(_full(python)),
+            stack=Stack(platform=target.platform, python=python, pieces={}),
+            markers=Platform.parse(target.platform).markers(_full(python)),
         )
         for target in request.targets
-        for name in request.platforms or (target.platform,)
     )
 
 

@@ -1,4 +1,4 @@
-"""Which files are checked: those that are named, and every uv.lock below the folders named."""
+"""Which files are audited, and how they are read: a uv.lock, a pylock.toml, a requirements.txt."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from stackfix_lockfiles import _toml
 from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.lock import Lock
+from stackfix_lockfiles.project import Project, shown
 
-__all__ = ["Kind", "LockFile", "find"]
+if TYPE_CHECKING:
+    from stackfix.audit.inputs.flat import FlatLock
+
+__all__ = ["Kind", "LockFile", "find", "parse", "project_of", "python_beside", "read_bytes"]
 
 _SKIPPED = frozenset({"node_modules", "environment-packages", "__pycache__"})
 """Folders that hold other people's projects. Hidden ones (.venv, .git, .tox) are skipped too."""
@@ -80,3 +87,41 @@ def _kind(path: Path) -> Kind:
     if name.endswith((".txt", ".in")):
         return Kind.REQUIREMENTS
     raise InputError(path, "expected a uv.lock, a pylock.toml or a requirements.txt")
+
+
+def read_bytes(file: LockFile) -> bytes:
+    """The file's bytes; InputError if it cannot be read."""
+    return _toml.read_bytes(file.path, name=shown(file.path.absolute()), what=f"a {file.kind}")
+
+
+def project_of(file: LockFile) -> Project | None:
+    """The uv project whose uv.lock this is; None for other files.
+
+    Raises InputError for a project that cannot be read.
+    """
+    if file.kind is not Kind.UV or not (file.path.parent / "pyproject.toml").is_file():
+        return None
+    project = Project.find(file.path.parent)
+    own = os.path.realpath(project.root) == os.path.realpath(file.path.parent)
+    return project if own else None
+
+
+def parse(data: bytes, kind: Kind, name: str) -> Lock | FlatLock:
+    """The lock in a file's bytes; `name` is how errors call the file. Raises InputError."""
+    if kind is Kind.UV:
+        return Lock.parse(data, name=name)
+    if kind is Kind.PYLOCK:
+        from stackfix.audit.inputs.pylock import parse_pylock
+
+        return parse_pylock(data, name)
+    from stackfix.audit.inputs.requirements import parse_requirements
+
+    return parse_requirements(data, name)
+
+
+def python_beside(path: Path) -> str | None:
+    """What the `.python-version` beside a file says; None without one."""
+    try:
+        return (path.absolute().parent / ".python-version").read_text(encoding="utf-8")[:100]
+    except (OSError, UnicodeDecodeError):
+        return None
