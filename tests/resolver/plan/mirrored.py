@@ -7,14 +7,11 @@ from pathlib import Path
 
 from stackfix.plan.plan import Plan
 from stackfix.plan.propose import propose
-from stackfix.plan.request import Request
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.wheels.indexes import IndexTable
-from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.uv import Uv
 from tests.registry.server import Index
-from tests.resolver.making import target
-from tests.resolver.plan.planning import project_of
+from tests.resolver.plan.planning import project_of, request_for
 
 __all__ = ["Mirrored", "conflicting", "locked", "on_index", "plan_on"]
 
@@ -66,10 +63,4 @@ def locked(index: Index, folder: Path, *dependencies: str, extra: str = "") -> P
 
 def plan_on(index: Index, project: Path, *cards: str, **options: object) -> Plan:
     """The plan for these cards with the local server's indexes."""
-    request = Request(
-        project=Project.find(project),
-        graph=Mirrored(index),
-        targets=tuple(target(card) for card in cards),
-        **options,  # type: ignore[arg-type]  # keywords of Request
-    )
-    return propose(request)
+    return propose(request_for(project, Mirrored(index), *cards, **options))

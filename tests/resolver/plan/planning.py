@@ -18,26 +18,28 @@ from tests.resolver.making import graph, target
 
 
 def plan_for(
-    project: Path,
-    *cards: str,
-    overlays: tuple[Path, ...] = (),
-    platforms: tuple[str, ...] = (),
-    **options: object,
+    project: Path, *cards: str, overlays: tuple[Path, ...] = (), **options: object
 ) -> Plan:
     """The plan for these cards, as `stackfix plan --target …` makes it."""
     facts = Graph.load(overlays) if overlays else graph()
+    return propose(request_for(project, facts, *cards, **options))
+
+
+def request_for(
+    project: Path, facts: Graph, *cards: str, platforms: tuple[str, ...] = (), **options: object
+) -> Request:
+    """What `stackfix plan --target … --platform …` asks."""
     found = Project.find(project)
     targets = [target(card) for card in cards]
     if platforms:
         targets = [replace(one, platform=name) for one in targets for name in platforms]
-    request = Request(
+    return Request(
         project=found,
         graph=facts,
-        policy=policy(settings_of(found, found.root)),
         targets=tuple(targets),
+        policy=policy(settings_of(found, found.root)),
         **options,  # type: ignore[arg-type]  # keywords of Request
     )
-    return propose(request)
 
 
 def apply(plan: Plan) -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from stackfix.model.policy import DEFAULT_POLICY
 from stackfix.model.target import Target
 from stackfix.targets.parse import parse_target
 from stackfix.validate.static import inspection_argument, main
@@ -22,7 +23,7 @@ def judged(tmp_path: Path, target: Target) -> list[dict[str, Any]]:
     libraries = {"torch/lib/libtorch_cuda.so": FOR_HOPPER}
     install(site, "torch", "2.9.0+cu130", libraries)
     told = tmp_path / "told.jsonl"
-    main([inspection_argument([site], [target], [], []), str(told)])
+    main([inspection_argument([site], [target], [], DEFAULT_POLICY), str(told)])
     return [json.loads(line) for line in told.read_text().splitlines()]
 
 
