@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -149,9 +149,8 @@ class Graph:
         wanted = self._wheels.version(version)
         if package is None or wanted is None or package.cuda_major is None:
             return None
-        if package.provides != self._cudnn.library:
-            return None
-        return self._cudnn.matrix(wanted, package.cuda_major)
+        table = self._vendor.get(package.provides or "")
+        return table.matrix(wanted, package.cuda_major) if table is not None else None
 
     def couplings(self, name: str) -> tuple[Coupling, ...]:
         """What this package needs although its metadata does not say so."""
@@ -201,7 +200,7 @@ class Graph:
         return self._advisories.get(identifier)
 
     def _documented(self, name: str) -> tuple[Release, ...]:
-        return self.indexes.releases(name) if name in IndexTable.PACKAGES else ()
+        return self.indexes.releases(name) if name in self.packages.on_pytorch_indexes else ()
 
     def _completed(self, release: Release) -> Release:
         """A documented release with its requirements, which build on the default index's."""
@@ -213,8 +212,10 @@ class Graph:
         return PinTable.load()
 
     @cached_property
-    def _cudnn(self) -> VendorTable:
-        return VendorTable.load("cudnn")
+    def _vendor(self) -> Mapping[str, VendorTable]:
+        """Documented matrices by library."""
+        files = (facts_folder() / "vendor").glob("*.toml")
+        return {file.stem: VendorTable.load(file.stem) for file in files}
 
     @cached_property
     def _couplings(self) -> CouplingTable:

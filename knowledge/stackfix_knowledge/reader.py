@@ -7,7 +7,9 @@ the file, the place in it and what was expected there, whether the file is our o
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,6 +25,7 @@ from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 __all__ = ["Entry", "FactsError", "Sources", "facts_folder", "read_facts", "read_file"]
 
 Parsed = TypeVar("Parsed")
+Choice = TypeVar("Choice", bound=StrEnum)
 Sources = Mapping[str, Evidence]
 
 
@@ -141,6 +144,23 @@ class Entry:
                 raise self.fault(f"{key}[{index}]", "a text")
         return tuple(value)
 
+    def choice(self, key: str, kind: type[Choice]) -> Choice:
+        """One of the values of an enumeration."""
+        try:
+            return kind(self.text(key))
+        except ValueError:
+            raise self.fault(key, f"one of {', '.join(kind)}") from None
+
+    def optional_choice(self, key: str, kind: type[Choice]) -> Choice | None:
+        return self.choice(key, kind) if key in self.data else None
+
+    def choices(self, key: str, kind: type[Choice]) -> frozenset[Choice]:
+        """Several of them; empty if absent."""
+        try:
+            return frozenset(map(kind, self.texts(key)))
+        except ValueError:
+            raise self.fault(key, f"some of {', '.join(kind)}") from None
+
     def mapping(self, key: str) -> Mapping[str, Any]:
         value = self.data.get(key, {})
         if not isinstance(value, dict):
@@ -192,6 +212,15 @@ class Entry:
     def optional_specifiers(self, key: str) -> SpecifierSet | None:
         return self.specifiers(key) if key in self.data else None
 
+    def pattern(self, key: str) -> re.Pattern[str]:
+        """A regular expression."""
+        return self._compiled(key, self.text(key))
+
+    def patterns(self, key: str) -> tuple[re.Pattern[str], ...]:
+        return tuple(
+            self._compiled(f"{key}[{index}]", item) for index, item in enumerate(self.texts(key))
+        )
+
     def driver(self, key: str) -> DriverVersion | None:
         """A driver version; None if absent."""
         if key not in self.data:
@@ -216,15 +245,20 @@ class Entry:
     def as_evidence(self) -> Evidence:
         """Read this table itself as one piece of evidence."""
         self.only("kind", "where", "date", "sha256", "words", "confirmed")
-        kinds = ", ".join(kind.value for kind in EvidenceKind)
         return Evidence(
-            kind=self._parsed("kind", self.text("kind"), EvidenceKind, f"one of {kinds}"),
+            kind=self.choice("kind", EvidenceKind),
             source=self.text("where"),
             date=self.date("date"),
             sha256=self.optional_text("sha256"),
             words=self.optional_text("words"),
             confirmed=self.flag("confirmed") if "confirmed" in self.data else None,
         )
+
+    def _compiled(self, key: str, text: str) -> re.Pattern[str]:
+        try:
+            return re.compile(text)
+        except re.error as error:
+            raise self.fault(key, f"a regular expression ({error})") from error
 
     def _at(self, key: str) -> str:
         return f"{self.place}.{key}" if self.place else key

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from stackfix_knowledge.binaries.elf import Elf, read_elf
 from stackfix_knowledge.binaries.fatbin import Budget, containers, embedded_containers
+from stackfix_knowledge.cards.cuda import cuda_table
 from stackfix_knowledge.errors import MeasureError
-from stackfix_knowledge.hardware import Architecture, ComputeCapability
+from stackfix_knowledge.hardware import Architecture
 from stackfix_knowledge.wheels.coverage import LibraryCoverage
 from stackfix_knowledge.wheels.release import Ptxas
 
@@ -66,12 +67,6 @@ _RELEASE = re.compile(rb"release \d{1,3}\.\d{1,3}, V(\d{1,3}\.\d{1,3}\.\d{1,4})"
 # Linkers store a string that ends another one ("… on sm_89") only once, so blanks may stand before.
 _TARGET = re.compile(rb"(?<![A-Za-z0-9_])(sm_\d{2,3}[af]?)\0")
 
-_OLDEST = {11: "3.5", 12: "5.0", 13: "7.5"}
-"""Oldest capability by CUDA major: the names of older ones linger in the program.
-
-Source: release notes of CUDA 11.0, 12.0 and 13.0, deprecated and dropped features.
-"""
-
 
 def is_library(name: str) -> bool:
     """Whether a file of that name is a shared library: ``libcudnn.so.9``, ``_C.abi3.so``."""
@@ -84,12 +79,19 @@ def is_ptxas(name: str) -> bool:
 
 
 def read_ptxas(data: bytes | mmap.mmap) -> Ptxas | None:
-    """The assembler's toolkit and targets; None where it tells no version."""
+    """The assembler's toolkit and targets; None where it tells no version.
+
+    Targets that its toolkit no longer supports are left out: their names linger in the program.
+    """
     release = _RELEASE.search(data)
     if release is None:
         return None
     cuda = release[1].decode("ascii")
-    oldest = ComputeCapability.parse(_OLDEST.get(int(cuda.partition(".")[0]), "5.0"))
+    oldest = cuda_table().oldest_card(int(cuda.partition(".")[0]))
     names = {found[1].decode("ascii") for found in _TARGET.finditer(data)}
-    targets = sorted(Architecture.parse(name) for name in names)
-    return Ptxas(cuda=cuda, targets=tuple(str(t) for t in targets if t.capability >= oldest))
+    targets = sorted(
+        target
+        for target in map(Architecture.parse, names)
+        if oldest is None or target.capability >= oldest
+    )
+    return Ptxas(cuda=cuda, targets=tuple(map(str, targets)))

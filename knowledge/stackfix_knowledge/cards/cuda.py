@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from packaging.version import Version
 
@@ -11,7 +12,7 @@ from stackfix_knowledge.evidence import Evidence, Fact
 from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 from stackfix_knowledge.reader import Entry, Sources, read_facts
 
-__all__ = ["CudaTable", "DriverBranch", "LifeSpan", "Toolkit"]
+__all__ = ["CudaTable", "DriverBranch", "LifeSpan", "PtxLanguage", "Toolkit", "cuda_table"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,20 @@ class LifeSpan:
     """The last driver branch that supports it; None while support goes on."""
     evidence: tuple[Evidence, ...]
     note: str | None = None
+    dates_code: bool = False
+    """Whether code for it tells that its toolkit is `first_cuda` or a newer one."""
+    formerly: tuple[ComputeCapability, Version] | None = None
+    """Its name before it was renamed, and the first toolkit that knew it by that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PtxLanguage:
+    """A version of the PTX language."""
+
+    language: tuple[int, int]
+    toolkits: tuple[Version, ...]
+    """The toolkits that write it, as major.minor, ascending; a driver must know the first."""
+    evidence: tuple[Evidence, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +79,14 @@ class CudaTable:
         minima: Mapping[tuple[int, str], Fact[DriverVersion]],
         spans: Iterable[LifeSpan],
         branches: Iterable[DriverBranch],
+        languages: Iterable[PtxLanguage] = (),
         forward_compatibility: tuple[Evidence, ...] = (),
     ) -> None:
         self.toolkits = tuple(sorted(toolkits, key=lambda toolkit: toolkit.version))
         self.branches = tuple(sorted(branches, key=lambda branch: branch.number))
         self.spans = {span.capability.device: span for span in spans}
         self._minima = dict(minima)
+        self.languages = tuple(languages)
         self.forward_compatibility = forward_compatibility
         """On which cards the libcuda of the package cuda-compat may stand before the driver's."""
 
@@ -78,8 +95,9 @@ class CudaTable:
         """The shipped table."""
         file = read_facts("cuda.toml")
         file.only(
-            "sources", "toolkit", "compatibility", "forward-compatibility", "capability", "branch"
-        )
+            "sources", "toolkit", "compatibility", "forward-compatibility", "ptx", "capability",
+            "branch",
+        )  # fmt: skip
         sources = file.sources()
         return cls(
             toolkits=[_toolkit(entry, sources) for entry in file.entries("toolkit")],
@@ -88,8 +106,14 @@ class CudaTable:
             ),
             spans=[_span(entry, sources) for entry in file.entries("capability")],
             branches=[_branch(entry, sources) for entry in file.entries("branch")],
+            languages=[_language(entry, sources) for entry in file.entries("ptx")],
             forward_compatibility=file.entry("forward-compatibility").evidence(sources),
         )
+
+    @property
+    def majors(self) -> tuple[int, ...]:
+        """The CUDA majors whose oldest driver is known, ascending."""
+        return tuple(sorted({major for major, _ in self._minima}))
 
     def minimum_driver(
         self, cuda_major: int, platform: str = "linux_x86_64"
@@ -159,6 +183,35 @@ class CudaTable:
             return None
         return Fact(value=span.last_cuda.major + 1, evidence=span.evidence, note=span.note)
 
+    def oldest_card(self, cuda_major: int) -> ComputeCapability | None:
+        """The oldest capability that toolkits of this major compile for; None if not known."""
+        served = [
+            capability
+            for capability, span in self.spans.items()
+            if span.last_cuda is None or span.last_cuda.major >= cuda_major
+        ]
+        return min(served, default=None)
+
+    def first_writing(self, language: tuple[int, int]) -> Version | None:
+        """The first toolkit that writes this version of PTX, as major.minor; None if not known."""
+        known = (one.toolkits[0] for one in self.languages if one.language == language)
+        return next(known, None)
+
+    def first_building(self, capability: ComputeCapability) -> Version | None:
+        """The toolkit that code for this capability is at least of; None where it does not tell."""
+        span = self.spans.get(capability.device)
+        if span is None or not span.dates_code:
+            return None
+        if span.formerly is not None and span.formerly[0] == capability:
+            return span.formerly[1]
+        return span.first_cuda
+
+    def as_measured(self, cuda: Version) -> Version:
+        """A toolkit, as major.minor, the way measuring tells it: by the PTX that it writes."""
+        exact = Version(f"{cuda.major}.{cuda.minor}")
+        alike = (one.toolkits[0] for one in self.languages if exact in one.toolkits)
+        return next(alike, exact)
+
     def advised_driver(
         self, capability: ComputeCapability, at_least: DriverVersion
     ) -> Fact[DriverVersion] | None:
@@ -178,6 +231,12 @@ class CudaTable:
     def branch(self, driver: DriverVersion) -> DriverBranch | None:
         """What is known about the branch of this driver."""
         return next((known for known in self.branches if known.number == driver.branch), None)
+
+
+@cache
+def cuda_table() -> CudaTable:
+    """The shipped table, read once."""
+    return CudaTable.load()
 
 
 def _system(platform: str) -> str:
@@ -212,8 +271,11 @@ def _minima(
 
 def _span(entry: Entry, sources: Sources) -> LifeSpan:
     entry.only(
-        "capability", "first-cuda", "last-cuda", "first-driver", "last-branch", "source", "note"
-    )
+        "capability", "first-cuda", "last-cuda", "first-driver", "last-branch", "dates-code",
+        "formerly", "source", "note",
+    )  # fmt: skip
+    formerly = entry.entry("formerly")
+    formerly.only("capability", "first-cuda")
     return LifeSpan(
         capability=entry.capability("capability"),
         first_cuda=entry.optional_version("first-cuda"),
@@ -222,6 +284,23 @@ def _span(entry: Entry, sources: Sources) -> LifeSpan:
         last_branch=entry.optional_integer("last-branch"),
         evidence=entry.evidence(sources),
         note=entry.optional_text("note"),
+        dates_code=entry.flag("dates-code"),
+        formerly=(formerly.capability("capability"), formerly.version("first-cuda"))
+        if "formerly" in entry
+        else None,
+    )
+
+
+def _language(entry: Entry, sources: Sources) -> PtxLanguage:
+    entry.only("language", "toolkits", "source")
+    language = entry.version("language")
+    toolkits = entry.versions("toolkits")
+    if not toolkits or list(toolkits) != sorted(toolkits):
+        raise entry.fault("toolkits", "the toolkits that write it, ascending")
+    return PtxLanguage(
+        language=(language.major, language.minor),
+        toolkits=toolkits,
+        evidence=entry.evidence(sources),
     )
 
 

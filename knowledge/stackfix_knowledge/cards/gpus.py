@@ -147,14 +147,11 @@ def _forms(gpu: Gpu) -> Iterator[tuple[str, ...]]:
 def parse_gpus(file: Entry, key: str) -> Iterator[Gpu]:
     """Read the groups of cards under `key` of a facts file. Raises FactsError."""
     sources = file.sources()
-    segments = ", ".join(Segment)
     for group in file.entries(key):
         group.only(
             "capability", "architecture", "segment", "platform", "names", "aliases", "source"
         )
-        segment = group.text("segment")
-        if segment not in list(Segment):
-            raise group.fault("segment", f"one of {segments}")
+        segment = group.choice("segment", Segment)
         aliases = group.mapping("aliases")
         names = group.texts("names")
         if not names:
@@ -169,7 +166,7 @@ def parse_gpus(file: Entry, key: str) -> Iterator[Gpu]:
                 name=name,
                 capability=capability,
                 architecture=group.text("architecture"),
-                segment=Segment(segment),
+                segment=segment,
                 platform=group.optional_text("platform") or "linux_x86_64",
                 evidence=evidence,
                 aliases=tuple(alias for alias, meant in aliases.items() if meant == name),

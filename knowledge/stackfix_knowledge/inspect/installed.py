@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stackfix_knowledge.binaries.library import is_library, is_ptxas
 from stackfix_knowledge.errors import MeasureError
-from stackfix_knowledge.measure.builds import STATEMENTS
+from stackfix_knowledge.measure.builds import statements
 
 __all__ = ["InstalledPackage", "find_installed"]
 
@@ -141,7 +141,7 @@ def _packages(
                 size += loose.pop(path)
                 files[name] = path
         if files:
-            files |= {name: site / name for name in record if name in STATEMENTS}
+            files |= {name: site / name for name in record if name in statements()}
             files |= {f"{info}/{name}": site / info / name for name in ("METADATA", "WHEEL")}
             yield InstalledPackage(
                 name=info.removesuffix(".dist-info"), root=site, files=files, info=info, size=size
@@ -163,7 +163,7 @@ def _record(site: Path, info: str) -> Iterator[str]:
         raise MeasureError(str(path), None, f"a readable file ({error.strerror})") from error
     for line in text.splitlines():
         name = next(csv.reader([line]))[0] if line.startswith('"') else line.partition(",")[0]
-        if is_library(name) or is_ptxas(name) or name in STATEMENTS:
+        if is_library(name) or is_ptxas(name) or name in statements():
             yield name
 
 

@@ -15,8 +15,10 @@ from stackfix_knowledge.cards.gpus import parse_gpus
 from stackfix_knowledge.hardware import Architecture, ComputeCapability
 from stackfix_knowledge.lint.remark import Remark
 from stackfix_knowledge.lint.verdicts import parse_decisions
+from stackfix_knowledge.logs.signatures import parse_families, parse_signatures
 from stackfix_knowledge.logs.xids import parse_xids
-from stackfix_knowledge.reader import Entry, FactsError, read_file
+from stackfix_knowledge.measure.builds import parse_statements
+from stackfix_knowledge.reader import Entry, FactsError, read_facts, read_file
 from stackfix_knowledge.stack.advisories import parse_advisories
 from stackfix_knowledge.stack.couplings import CouplingTable
 from stackfix_knowledge.stack.loading import AlternativesTable, LoadingTable
@@ -34,11 +36,10 @@ Ordered = TypeVar("Ordered", Version, ComputeCapability)
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
-_READ_ELSEWHERE = "signatures/"
-"""The folder of log signatures, which are no part of the graph; here they need only be TOML."""
-
 _WHOLE_FILE = frozenset({"packages.toml"})
 """Files whose sources stand for all of it and are not named in each entry."""
+
+_WITHOUT_SOURCES = frozenset({"about.toml", "signatures/families.toml"})
 
 
 def lint_table(path: Path, name: str, packages: PackageTable) -> Iterator[Remark]:
@@ -52,9 +53,7 @@ def lint_table(path: Path, name: str, packages: PackageTable) -> Iterator[Remark
     except FactsError as error:
         yield Remark.refusal(error)
         return
-    if name.startswith(_READ_ELSEWHERE):
-        return
-    if name != "about.toml":
+    if name not in _WITHOUT_SOURCES:
         yield from _sources(file, name)
     if name == "gpus.toml":
         yield from _in_order(file, name, "cards", _capability)
@@ -71,7 +70,7 @@ def _read(file: Entry, name: str) -> None:
     folder, _, stem = name.removesuffix(".toml").rpartition("/")
     readers: dict[str, Callable[[], object]] = {
         "gpus": lambda: tuple(parse_gpus(file, "cards")),
-        "packages": lambda: tuple(parse_packages(file)),
+        "packages": lambda: parse_packages(file),
         "cuda": CudaTable.load,
         "alternatives": AlternativesTable.load,
         "couplings": CouplingTable.load,
@@ -80,6 +79,7 @@ def _read(file: Entry, name: str) -> None:
         "variants": VariantTable.load,
         "loading": LoadingTable.load,
         "features": lambda: feature_of("any"),
+        "statements": lambda: parse_statements(file),
         "xids": lambda: parse_xids(file),
         "borderline": lambda: tuple(parse_decisions(file)),
         "about": lambda: _about(file),
@@ -88,10 +88,20 @@ def _read(file: Entry, name: str) -> None:
         tuple(parse_advisories(file, "advisory"))
     elif folder == "vendor":
         VendorTable.load(stem)
+    elif folder == "signatures":
+        parse_families(file) if stem == "families" else _signatures(file)
     elif stem in readers and not folder:
         readers[stem]()
-    elif not name.startswith(_READ_ELSEWHERE):
+    else:
         raise FactsError(name, "", "a file that the program reads: no code knows this one")
+
+
+def _signatures(file: Entry) -> None:
+    try:
+        families = parse_families(read_facts("signatures/families.toml"))
+    except FactsError:
+        return  # reported where that file is looked at
+    tuple(parse_signatures(file, families))
 
 
 def _about(file: Entry) -> None:

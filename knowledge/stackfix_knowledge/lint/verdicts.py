@@ -31,7 +31,7 @@ class Decision:
     """How the name of its file starts."""
     runs: str
     """Containers that the card runs of those that count, "10 of 11"."""
-    state: str
+    state: Support
     why: str
     evidence: tuple[Evidence, ...]
 
@@ -76,8 +76,6 @@ def parse_decisions(file: Entry) -> Iterator[Decision]:
     sources = file.sources()
     for entry in file.entries("decided"):
         entry.only("packages", "library", "runs", "state", "why", "source")
-        if entry.text("state") not in list(Support):
-            raise entry.fault("state", f"one of {', '.join(Support)}")
         if not entry.texts("packages"):
             raise entry.fault("packages", "at least one package")
         yield Decision(
@@ -85,7 +83,7 @@ def parse_decisions(file: Entry) -> Iterator[Decision]:
             packages=entry.texts("packages"),
             library=entry.text("library"),
             runs=entry.text("runs"),
-            state=entry.text("state"),
+            state=entry.choice("state", Support),
             why=entry.text("why"),
             evidence=entry.evidence(sources),
         )

@@ -22,9 +22,11 @@ from stackfix_knowledge.reader import Entry, FactsError, Sources, facts_folder, 
 
 __all__ = [
     "CrashStage",
+    "EndSign",
     "Family",
     "LineRole",
     "LogCondition",
+    "Particulars",
     "Remedy",
     "RemedyKind",
     "Signature",
@@ -73,6 +75,41 @@ class CrashStage(IntEnum):
     CATEGORY = 14
 
 
+class EndSign(StrEnum):
+    """What a line tells of how its process ended."""
+
+    ENDED = "ended"
+    """It did end: no good word after this counts."""
+    ABORTS = "aborts"
+    """After this it aborts by design."""
+    ABORT = "abort"
+    """It aborted, which by itself is no cause where it aborts by design."""
+    CANCELLED = "cancelled"
+    """Someone stopped it, which alone shows no failure."""
+    ANY = "any"
+    """Any end brings this line, a wanted one too."""
+
+
+class Particulars(StrEnum):
+    """What of the line at fault a remedy repeats, so that it names the case at hand."""
+
+    PROCESS = "process"
+    """Which process, and where it says so."""
+    CARD = "card"
+    """The same, and the Xid of its card."""
+    XID = "xid"
+    EXCEPTION = "exception"
+    ABSENT_CLIENTS = "absent-clients"
+    ABSENT_RANKS = "absent-ranks"
+    MISSING_LIBRARY = "missing-library"
+    MISSING_SYMBOL = "missing-symbol"
+    MISSING_CODE = "missing-code"
+    """For which architecture there is none."""
+    ADDRESS = "address"
+    BATCH = "batch"
+    """The sizes that do not divide."""
+
+
 class RemedyKind(StrEnum):
     """Where a remedy is applied."""
 
@@ -111,6 +148,8 @@ class Family:
     """Codes of the rules that see the same fault in a lock."""
     library: str | None
     """What it sits in: "cudnn", "nccl", "torch", "triton", "jax" or "driver"."""
+    particulars: Particulars | None
+    """What of the line at fault the first remedy repeats; None: nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +182,8 @@ class Signature:
     weak: bool
     """It counts only where something else shows that the run failed."""
     when: LogCondition | None
+    end: frozenset[EndSign]
+    """What the line tells of how its process ended."""
     safety: str | None
     evidence: tuple[Evidence, ...]
     positive: tuple[str, ...]
@@ -208,6 +249,7 @@ def parse_families(file: Entry) -> dict[str, Family]:
             "unknown",
             "findings",
             "library",
+            "particulars",
         )
         family = Family(
             name=entry.text("name"),
@@ -219,6 +261,7 @@ def parse_families(file: Entry) -> dict[str, Family]:
             unknown=entry.texts("unknown"),
             findings=entry.texts("findings"),
             library=entry.optional_text("library"),
+            particulars=entry.optional_choice("particulars", Particulars),
         )
         if family.name in families:
             raise entry.fault("name", "a name that no other family has")
@@ -244,12 +287,13 @@ def _signature(entry: Entry, families: Mapping[str, Family], sources: Sources) -
         "anchors",
         "patterns",
         "when",
+        "end",
         "safety",
         "source",
         "positive",
         "negative",
     )
-    role = _role(entry)
+    role = entry.choice("role", LineRole)
     family = entry.optional_text("family")
     if family is not None and family not in families:
         raise entry.fault("family", "the name of a family in families.toml")
@@ -264,12 +308,10 @@ def _signature(entry: Entry, families: Mapping[str, Family], sources: Sources) -
         stage=_stage(entry),
         family=family,
         anchors=entry.texts("anchors"),
-        patterns=tuple(
-            _pattern(entry, f"patterns[{index}]", text)
-            for index, text in enumerate(entry.texts("patterns"))
-        ),
+        patterns=entry.patterns("patterns"),
         weak=entry.flag("weak"),
         when=_condition(entry.entry("when")) if "when" in entry else None,
+        end=entry.choices("end", EndSign),
         safety=entry.optional_text("safety"),
         evidence=entry.evidence(sources),
         positive=entry.texts("positive"),
@@ -283,25 +325,18 @@ def _condition(entry: Entry) -> LogCondition:
         nccl=entry.optional_specifiers("nccl"),
         nccl_is=entry.versions("nccl_is"),
         card=entry.capability("card") if "card" in entry else None,
-        trail=_pattern(entry, "trail", entry.text("trail")) if "trail" in entry else None,
+        trail=entry.pattern("trail") if "trail" in entry else None,
         wsl=entry.flag("wsl"),
     )
 
 
 def _remedy(entry: Entry) -> Remedy:
     entry.only("kind", "text", "command")
-    try:
-        kind = RemedyKind(entry.text("kind"))
-    except ValueError:
-        raise entry.fault("kind", f"one of {', '.join(RemedyKind)}") from None
-    return Remedy(kind=kind, text=entry.text("text"), command=entry.optional_text("command"))
-
-
-def _role(entry: Entry) -> LineRole:
-    try:
-        return LineRole(entry.text("role"))
-    except ValueError:
-        raise entry.fault("role", f"one of {', '.join(LineRole)}") from None
+    return Remedy(
+        kind=entry.choice("kind", RemedyKind),
+        text=entry.text("text"),
+        command=entry.optional_text("command"),
+    )
 
 
 def _stage(entry: Entry) -> CrashStage:
@@ -310,10 +345,3 @@ def _stage(entry: Entry) -> CrashStage:
     except KeyError:
         names = ", ".join(stage.name.lower() for stage in CrashStage)
         raise entry.fault("stage", f"one of {names}") from None
-
-
-def _pattern(entry: Entry, key: str, text: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text)
-    except re.error as error:
-        raise entry.fault(key, f"a regular expression ({error})") from error

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import TypeVar
 
 from stackfix_knowledge.evidence import Evidence, FactSeverity
 from stackfix_knowledge.reader import Entry, FactsError, read_facts
@@ -18,8 +17,6 @@ from stackfix_knowledge.reader import Entry, FactsError, read_facts
 __all__ = ["Xid", "XidKind", "parse_xids", "xid_in", "xid_of", "xids"]
 
 _LINE = re.compile(r"NVRM: Xid \([^)]*\): (\d{1,4})\b")
-
-Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class XidKind(StrEnum):
@@ -78,8 +75,8 @@ def parse_xids(file: Entry) -> dict[int, Xid]:
         xid = Xid(
             numbers=_numbers(entry),
             name=entry.text("name"),
-            kind=_choice(entry, "kind", XidKind),
-            severity=_choice(entry, "severity", FactSeverity),
+            kind=entry.choice("kind", XidKind),
+            severity=entry.choice("severity", FactSeverity),
             meaning=entry.text("meaning"),
             action=entry.text("action"),
             bucket=entry.optional_text("bucket"),
@@ -100,10 +97,3 @@ def _numbers(entry: Entry) -> tuple[int, ...]:
     if not all(type(number) is int and number > 0 for number in value):
         raise wrong
     return tuple(value)
-
-
-def _choice(entry: Entry, key: str, kind: type[Choice]) -> Choice:
-    try:
-        return kind(entry.text(key))
-    except ValueError:
-        raise entry.fault(key, f"one of {', '.join(kind)}") from None

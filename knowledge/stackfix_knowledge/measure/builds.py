@@ -6,62 +6,26 @@ import itertools
 import re
 import struct
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from stackfix_knowledge.binaries.elf import read_elf
 from stackfix_knowledge.binaries.members import Binaries, Members
-from stackfix_knowledge.hardware import ComputeCapability
+from stackfix_knowledge.cards.cuda import cuda_table
+from stackfix_knowledge.reader import Entry, read_facts
+from stackfix_knowledge.stack.packages import Numbering, package_table
 
 __all__ = [
-    "STATEMENTS",
     "cuda_from_code",
     "cuda_from_names",
     "jax_builds",
     "package_of",
+    "parse_statements",
     "stated_cuda",
+    "statements",
 ]
-
-LANGUAGE_TOOLKITS: Mapping[tuple[int, int] | None, str] = {
-    (7, 4): "11.4", (7, 5): "11.5", (7, 6): "11.6", (7, 7): "11.7", (7, 8): "11.8",
-    (8, 0): "12.0", (8, 1): "12.1", (8, 2): "12.2", (8, 3): "12.3", (8, 4): "12.4",
-    (8, 5): "12.5", (8, 6): "12.7", (8, 7): "12.8", (8, 8): "12.9",
-    (9, 0): "13.0", (9, 1): "13.1", (9, 2): "13.2", (9, 3): "13.3", (9, 4): "13.4", (9, 5): "13.5",
-}  # fmt: skip
-"""The first toolkit of each PTX language version, which is also the one its driver must know.
-
-Source: PTX ISA, release history, and for 9.3 and 9.4 the cuRAND wheels of CUDA 13.3 and 13.4;
-9.5 is newer than 13.4, and 13.5 the only newer toolkit. 12.6 writes the language of 12.5.
-"""
-
-_FIRST_TOOLKITS: Mapping[ComputeCapability, str] = {
-    ComputeCapability.parse(card): toolkit
-    for card, toolkit in {
-        "8.9": "11.8", "9.0": "11.8", "10.0": "12.8", "10.1": "12.8", "12.0": "12.8",
-        "10.3": "12.9", "12.1": "12.9", "11.0": "13.0",
-    }.items()
-}  # fmt: skip
-"""The first toolkit whose compiler knows a card.
-
-Source: PTX assemblers of the nvidia-cuda-nvcc wheels, as the facts about those have them.
-"""
-
-STATEMENTS = {
-    "torch/version.py": re.compile(r"^cuda\b[^=\n]*= *['\"](\d+\.\d+(?:\.\d+)?)['\"]", re.M),
-    "tensorflow/python/platform/build_info.py": re.compile(
-        r"'cuda_version', *'(\d+\.\d+(?:\.\d+)?)'"
-    ),
-    "onnxruntime/capi/build_and_package_info.py": re.compile(
-        r"^cuda_version *= *['\"](\d+\.\d+(?:\.\d+)?)['\"]", re.M
-    ),
-}
-"""Files that state the CUDA toolkit in their text, and how."""
-
-_VERSION_IS_CUDA = re.compile(
-    r"(cuda-toolkit|nvidia-(cuda-(runtime|nvrtc|cupti|nvcc|crt)|nvjitlink|nvtx|nvvm)(-cu1[12])?)"
-)
-"""Packages whose own version begins with that of the CUDA toolkit."""
 
 _MAJOR_IN_NAME = re.compile(r"-cu(?:da)?(1[1-9])x?$")
 
@@ -72,10 +36,31 @@ _MOV_EDI, _CALLS = 0xBF, (0xE8, 0xE9)
 _MOVZ_W0, _MOVK_W0_16 = 0x52800000, 0x72A00000
 
 
+@cache
+def statements() -> Mapping[str, re.Pattern[str]]:
+    """Files that state the CUDA toolkit in their text, and how: `facts/statements.toml`."""
+    return parse_statements(read_facts("statements.toml"))
+
+
+def parse_statements(file: Entry) -> Mapping[str, re.Pattern[str]]:
+    """Read a file of statements. Raises FactsError."""
+    file.only("sources", "statement")
+    sources = file.sources()
+    found = {}
+    for entry in file.entries("statement"):
+        entry.only("file", "pattern", "source")
+        entry.evidence(sources)
+        pattern = entry.pattern("pattern")
+        if pattern.groups != 1:
+            raise entry.fault("pattern", "one group: the version")
+        found[entry.text("file")] = pattern
+    return found
+
+
 def stated_cuda(archive: Members) -> Version | None:
     """The CUDA toolkit that a file of the wheel states; None where none does."""
     names = set(archive.names())
-    for path, statement in STATEMENTS.items():
+    for path, statement in statements().items():
         if path in names and (found := statement.search(archive.text(path))):
             return Version(found[1])
     return None
@@ -145,10 +130,13 @@ def package_of(file: str) -> str:
 
 
 def cuda_from_names(name: str, version: Version, pinned: Mapping[str, Version]) -> Version | None:
-    if _VERSION_IS_CUDA.fullmatch(canonicalize_name(name)):
+    packages = package_table()
+    own = packages.get(canonicalize_name(name))
+    if own is not None and own.numbered_as is Numbering.TOOLKIT:
         return _toolkit(version)
     for pin, pinned_version in pinned.items():
-        if pin == "cuda-toolkit" or re.fullmatch(r"nvidia-cuda-runtime(-cu\d+)?", pin):
+        package = packages.get(pin)
+        if package is not None and package.provides in ("cuda-toolkit", "cudart"):
             return _toolkit(pinned_version)
     return None
 
@@ -162,15 +150,15 @@ def cuda_from_code(file: str, binaries: Binaries) -> Version | None:
     runtimes = {found[1] for name in binaries.needs if (found := _SONAME_MAJOR.fullmatch(name))}
     if len(runtimes) > 1:
         return None
-    told = list(runtimes)
-    if binaries.ptx_version in LANGUAGE_TOOLKITS:
-        told.append(LANGUAGE_TOOLKITS[binaries.ptx_version])
-    for image in binaries.coverage.architectures():
-        told += [_FIRST_TOOLKITS[image.capability]] if image.capability in _FIRST_TOOLKITS else []
+    cuda = cuda_table()
+    told = [Version(runtime) for runtime in runtimes]
+    if binaries.ptx_version and (writer := cuda.first_writing(binaries.ptx_version)):
+        told.append(writer)
+    cards = {image.capability for image in binaries.coverage.architectures()}
+    told += [first for card in cards if (first := cuda.first_building(card))]
     if named := _MAJOR_IN_NAME.search(package_of(file)):
-        told.append(named[1])
-    newest = max(told, key=lambda text: (Version(text), len(text)), default=None)
-    return Version(newest) if newest else None
+        told.append(Version(named[1]))
+    return max(told, key=lambda toolkit: (toolkit, len(toolkit.release)), default=None)
 
 
 def _toolkit(version: Version) -> Version:

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
 from stackfix_knowledge.binaries.library import is_library
-from stackfix_knowledge.binaries.members import Binaries, Members, read_binaries
+from stackfix_knowledge.binaries.members import Members, read_binaries
 from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.measure.builds import (
@@ -23,6 +23,7 @@ from stackfix_knowledge.measure.builds import (
     package_of,
     stated_cuda,
 )
+from stackfix_knowledge.stack.packages import Lack, Role, package_table
 from stackfix_knowledge.wheels.release import WheelFact
 
 __all__ = [
@@ -34,12 +35,6 @@ __all__ = [
     "read_metadata",
     "shared_files",
 ]
-
-_HAS_GPU_BUILDS = frozenset({"torch"})
-"""Frameworks whose wheels are for CPUs alone where they require no GPU library."""
-
-_HAS_GPU_CODE = frozenset({"tensorflow", "torchvision"})
-"""Packages whose wheels are for CPUs alone where they hold no GPU code."""
 
 _MARKERS: Mapping[str, Mapping[str, str]] = {
     "linux_x86_64": {"sys_platform": "linux", "platform_machine": "x86_64"},
@@ -62,10 +57,10 @@ def measure_metadata(
         sha256=sha256,
         platform=platform,
         cuda=cuda_from_names(name, version, pinned),
-        cpu_only=name in _HAS_GPU_BUILDS and not any(map(_is_gpu_library, pinned)),
+        cpu_only=_lacks(Lack.LIBRARIES, name) and not any(map(_is_library, pinned)),
         requires=read.requires,
         requires_python=read.requires_python,
-        built_against=_torch_builds(pinned) if name == "torch" else {},
+        built_against=_built_with(name, pinned),
         evidence=(Evidence(kind=EvidenceKind.METADATA, source=file, date=date, sha256=sha256),),
     )
 
@@ -88,7 +83,7 @@ def measure_binaries(
         cuda=cuda,
         # Old wheels carry CUDA's libraries inside and name none: what was read counts.
         cpu_only=not binaries.coverage.has_device_code
-        and (fact.cpu_only or _lacks_gpu_code(fact.file, binaries)),
+        and (fact.cpu_only or _lacks(Lack.CODE, package_of(fact.file))),
         built_against={**fact.built_against, **builds},
         coverage=replace(binaries.coverage, toolkit=cuda),
         ptxas=binaries.ptxas,
@@ -113,21 +108,26 @@ def metadata_of(archive: Members) -> str:
     raise MeasureError(archive.name, None, "a wheel with METADATA in it")
 
 
-def _is_gpu_library(name: str) -> bool:
-    return name.startswith("nvidia-") or name in ("cuda-toolkit", "cuda-bindings")
+def _lacks(what: Lack, name: str) -> bool:
+    """Whether wheels of the package without it are for CPUs alone."""
+    package = package_table().get(name)
+    return package is not None and package.cpu_only_without is what
 
 
-def _lacks_gpu_code(file: str, binaries: Binaries) -> bool:
-    return package_of(file) in _HAS_GPU_CODE and not binaries.coverage.has_device_code
+def _is_library(name: str) -> bool:
+    package = package_table().get(name)
+    return package is not None and package.role is Role.LIBRARY
 
 
-def _torch_builds(pinned: Mapping[str, Version]) -> Mapping[str, Version]:
-    """torch is compiled with the very cuDNN and NCCL that it pins."""
+def _built_with(name: str, pinned: Mapping[str, Version]) -> Mapping[str, Version]:
+    """The versions of libraries that a package is compiled with, where those are what it pins."""
+    packages = package_table()
+    package = packages.get(name)
     return {
-        library: version
-        for name, version in pinned.items()
-        for library in ("cudnn", "nccl")
-        if re.fullmatch(rf"nvidia-{library}-cu\d+", name)
+        library: pinned[other.name]
+        for library in (package.built_with if package else ())
+        for other in packages.providing(library)
+        if other.name in pinned
     }
 
 

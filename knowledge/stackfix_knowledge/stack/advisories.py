@@ -12,7 +12,6 @@ from packaging.version import Version
 from stackfix_knowledge.evidence import Evidence, FactSeverity
 from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 from stackfix_knowledge.reader import Entry, facts_folder, read_facts
-from stackfix_knowledge.stack.couplings import severity
 
 __all__ = [
     "Advisory",
@@ -201,7 +200,7 @@ def parse_advisories(file: Entry, key: str) -> Iterator[Advisory]:
             ranges=ranges,
             versions=versions,
             conditions=_conditions(entry.entry("conditions")),
-            severity=severity(entry),
+            severity=entry.choice("severity", FactSeverity),
             summary=entry.text("summary"),
             effect=entry.text("effect"),
             workaround=_workaround(entry.entry("workaround")) if "workaround" in entry else None,
@@ -244,12 +243,9 @@ def _conditions(entry: Entry) -> Conditions:
 
 def _workaround(entry: Entry) -> Workaround:
     entry.only("kind", "text", "environment")
-    kind = entry.text("kind")
-    if kind not in list(WorkaroundKind):
-        raise entry.fault("kind", f"one of {', '.join(WorkaroundKind)}")
     environment = entry.entry("environment")
     return Workaround(
-        kind=WorkaroundKind(kind),
+        kind=entry.choice("kind", WorkaroundKind),
         text=entry.text("text"),
         environment={name: environment.text(name) for name in environment.data},
     )

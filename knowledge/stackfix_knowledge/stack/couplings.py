@@ -9,6 +9,7 @@ from enum import StrEnum
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from stackfix_knowledge.cards.cuda import CudaTable
 from stackfix_knowledge.evidence import Evidence, FactSeverity
 from stackfix_knowledge.reader import Entry, Sources, read_facts
 
@@ -20,7 +21,6 @@ __all__ = [
     "Relation",
     "RuntimeCheck",
     "parse_couplings",
-    "severity",
 ]
 
 
@@ -133,17 +133,14 @@ class CudaCheck:
     """What happens otherwise."""
     evidence: tuple[Evidence, ...]
 
-    def met(self, own: Version, other: Version) -> bool:
-        """Whether a build with CUDA `own` loads beside one with `other`."""
+    def met(self, own: Version, other: Version, cuda: CudaTable) -> bool:
+        """Whether a build with CUDA `own` loads beside one with `other`.
+
+        Toolkits that measuring does not tell apart pass for one.
+        """
         if not self.minor:
             return own.major == other.major
-        return _told_apart(own) == _told_apart(other)
-
-
-def _told_apart(cuda: Version) -> tuple[int, int]:
-    """A toolkit as measuring tells it: by the first one that writes its version of PTX."""
-    found = (cuda.major, cuda.minor)
-    return (12, 5) if found == (12, 6) else found
+        return cuda.as_measured(own) == cuda.as_measured(other)
 
 
 class CouplingTable:
@@ -208,31 +205,21 @@ def parse_couplings(file: Entry, key: str) -> Iterator[Coupling]:
     sources = file.sources()
     for entry in file.entries(key):
         entry.only("package", "needs", "relation", "rows", "severity", "why", "source")
-        relation = entry.optional_text("relation") or Relation.SPECIFIERS
-        if relation not in list(Relation):
-            raise entry.fault("relation", f"one of {', '.join(Relation)}")
+        relation = entry.optional_choice("relation", Relation) or Relation.SPECIFIERS
         for row in entry.entries("rows"):
             row.only("versions", "needs")
             needs = row.optional_specifiers("needs")
-            unknown = needs is None and relation == Relation.SPECIFIERS
+            unknown = needs is None and relation is Relation.SPECIFIERS
             yield Coupling(
                 package=entry.text("package"),
                 versions=row.specifiers("versions"),
                 needs=entry.text("needs"),
-                relation=Relation.UNKNOWN if unknown else Relation(relation),
+                relation=Relation.UNKNOWN if unknown else relation,
                 specifiers=needs,
-                severity=severity(entry),
+                severity=entry.choice("severity", FactSeverity),
                 why=entry.text("why"),
                 evidence=entry.evidence(sources),
             )
-
-
-def severity(entry: Entry) -> FactSeverity:
-    """The entry's `severity`. Raises FactsError."""
-    text = entry.text("severity")
-    if text not in list(FactSeverity):
-        raise entry.fault("severity", f"one of {', '.join(FactSeverity)}")
-    return FactSeverity(text)
 
 
 def _collisions(entry: Entry, sources: Sources) -> Iterator[Collision]:

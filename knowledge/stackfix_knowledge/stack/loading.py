@@ -158,13 +158,10 @@ def _loading(entry: Entry, sources: Sources) -> Loading:
     entry.only(
         "package", "versions", "when", "without", "opens", "platforms", "spares", "advice", "source"
     )
-    when = entry.text("when")
-    if when not in list(LoadTime):
-        raise entry.fault("when", f"one of {', '.join(LoadTime)}")
     return Loading(
         package=entry.text("package"),
         versions=entry.specifiers("versions"),
-        when=LoadTime(when),
+        when=entry.choice("when", LoadTime),
         without=entry.text("without"),
         opens=entry.texts("opens"),
         platforms=entry.texts("platforms"),

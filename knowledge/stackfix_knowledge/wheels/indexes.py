@@ -63,9 +63,6 @@ class Companions:
 class IndexTable:
     """PyTorch's indexes and what each carries."""
 
-    PACKAGES = ("torch", "torchvision", "torchaudio")
-    """The packages whose releases on them are known."""
-
     def __init__(
         self,
         url: str,
@@ -224,13 +221,12 @@ def _architectures(entry: Entry, key: str) -> frozenset[Architecture] | None:
 
 
 def _companions(entry: Entry, sources: Sources) -> Companions:
-    entry.only("torch", "torchvision", "torchaudio", "source")
     return Companions(
         torch=entry.version("torch"),
         releases={
             package: entry.versions(package)
-            for package in IndexTable.PACKAGES[1:]
-            if package in entry
+            for package in entry.data
+            if package not in ("torch", "source")
         },
         evidence=entry.evidence(sources),
     )

@@ -59,5 +59,6 @@ def _tied(found: Diagnosis, project: Project) -> StackMatch:
         if package.version is not None:
             locked.setdefault(package.name, []).append(package.version)
     host = machine(graph)
-    tied = tie(found, audited(request, lock).findings, locked, host.driver)
+    findings = audited(request, lock).findings
+    tied = tie(found, findings, locked, host.driver, graph.packages)
     return replace(tied, host=bearing(found, host))

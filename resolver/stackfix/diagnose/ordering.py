@@ -10,17 +10,18 @@ from stackfix.diagnose.collect import Reading
 from stackfix.diagnose.event import Event
 from stackfix.diagnose.facts import Facts
 from stackfix_knowledge.cards.gpus import GpuTable
-from stackfix_knowledge.logs.signatures import CrashStage, LineRole, LogCondition, Signature
+from stackfix_knowledge.logs.signatures import (
+    CrashStage,
+    EndSign,
+    LineRole,
+    LogCondition,
+    Signature,
+)
 
 __all__ = ["causes_in_order", "decide", "has_failed", "set_handled_aside"]
 
 _ALONE = CrashStage.PROCESS
 """From this stage on even a weak sign counts alone: it tells how a process ended."""
-_ABORT = "own-abort"
-_ENDS_IN_ABORT = ("watchdog-relay", "nccl-group-end-wrapper")
-"""Wrappers after which a process aborts by design."""
-_ENDS = ("elastic-summary", "watchdog-relay", "step-cancelled", "segfault", "sigkill")
-"""Signs that a process did end: no good word after them counts."""
 _AFTERWARDS = 5
 """Lines that must follow a failure before an end that looks well speaks for a recovery."""
 
@@ -74,7 +75,7 @@ def set_handled_aside(events: Sequence[Event], readings: Sequence[Reading]) -> N
             if event.role in (LineRole.CAUSE, LineRole.WRAPPER, LineRole.COLLATERAL)
             and event.stage >= CrashStage.STACK
         ]
-        ended = any(event.signature and event.signature.id in _ENDS for event in own)
+        ended = any(event.signature and EndSign.ENDED in event.signature.end for event in own)
         if (
             failures
             and not ended
@@ -122,10 +123,10 @@ def _explains_the_end(signature: Signature, events: Sequence[Event]) -> bool:
     """Whether something else tells why a process ended by this signal."""
     if any(event.role is LineRole.HANG and not event.handled for event in events):
         return True
-    if signature.id != _ABORT:
+    if EndSign.ABORT not in signature.end:
         return False
     return any(
-        event.signature is not None and event.signature.id in _ENDS_IN_ABORT for event in events
+        event.signature is not None and EndSign.ABORTS in event.signature.end for event in events
     )
 
 
@@ -140,16 +141,11 @@ def _key(event: Event, earlier: dict[str, int]) -> tuple[int, bool, bool, int]:
 
 
 def _first_sign_of_failure(events: Sequence[Event]) -> dict[str, int]:
-    """File -> line of its first wrapper or timeout, other than a traceback's first line."""
+    """File -> line of its first wrapper or timeout, other than those that any end brings."""
     first: dict[str, int] = {}
     for event in events:
         if event.handled or event.role not in (LineRole.HANG, LineRole.WRAPPER):
             continue
-        if event.signature is not None and not _is_neutral(event.signature):
+        if event.signature is not None and EndSign.ANY not in event.signature.end:
             first.setdefault(event.file, event.line)
     return first
-
-
-def _is_neutral(signature: Signature) -> bool:
-    """Lines that any end of a process brings, a wanted one too."""
-    return signature.id in ("traceback", "elastic-summary")

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from stackfix.diagnose.diagnosis import Diagnosis
 from stackfix.diagnose.event import Event
-from stackfix_knowledge.logs.signatures import Remedy
+from stackfix_knowledge.logs.signatures import Particulars, Remedy
 from stackfix_knowledge.logs.xids import xid_in, xid_of
 
 __all__ = ["with_particulars"]
@@ -16,11 +16,11 @@ __all__ = ["with_particulars"]
 
 def with_particulars(diagnosis: Diagnosis) -> Diagnosis:
     """The diagnosis, its first remedy naming what its cause names."""
-    make = _BY_FAMILY.get(diagnosis.family.name)
-    if make is None or not diagnosis.remedies:
+    particulars = diagnosis.family.particulars
+    if particulars is None or not diagnosis.remedies:
         return diagnosis
     event = diagnosis.cause[0] if diagnosis.cause else None
-    sentence = make(diagnosis, event)
+    sentence = _SENTENCES[particulars](diagnosis, event)
     if sentence is None:
         return diagnosis
     first, *rest = diagnosis.remedies
@@ -34,13 +34,13 @@ def _who(diagnosis: Diagnosis, event: Event | None) -> str:
     return f"{rank}{host}"
 
 
-def _peer(diagnosis: Diagnosis, event: Event | None) -> str | None:
+def _process(diagnosis: Diagnosis, event: Event | None) -> str | None:
     where = f", {event.where}" if event else ""
     return f"Start with {_who(diagnosis, event)}{where}."
 
 
 def _card(diagnosis: Diagnosis, event: Event | None) -> str | None:
-    start = _peer(diagnosis, event)
+    start = _process(diagnosis, event)
     xid = _xid(diagnosis, event)
     return f"{start} {xid}" if xid else start
 
@@ -57,7 +57,7 @@ def _exception(diagnosis: Diagnosis, event: Event | None) -> str | None:
     return f"Raised by {_who(diagnosis, event)}: {event.body.strip()[:200]}."
 
 
-def _clients(diagnosis: Diagnosis, event: Event | None) -> str | None:
+def _absent_clients(diagnosis: Diagnosis, event: Event | None) -> str | None:
     match = event and re.search(r"(\d+)/(\d+) clients joined", event.body)
     if match:
         missing = int(match[2]) - int(match[1])
@@ -69,12 +69,12 @@ def _clients(diagnosis: Diagnosis, event: Event | None) -> str | None:
     return None
 
 
-def _library(diagnosis: Diagnosis, event: Event | None) -> str | None:
+def _missing_library(diagnosis: Diagnosis, event: Event | None) -> str | None:
     match = event and re.search(r"\blib[\w+-]+\.so[\w.]*", event.text)
     return f"Missing: {match[0]}." if match else None
 
 
-def _extension(diagnosis: Diagnosis, event: Event | None) -> str | None:
+def _missing_symbol(diagnosis: Diagnosis, event: Event | None) -> str | None:
     match = event and re.search(r"([\w.+-]+\.so)\S*: undefined symbol: (\S+)", event.text)
     if not match:
         return None
@@ -82,13 +82,13 @@ def _extension(diagnosis: Diagnosis, event: Event | None) -> str | None:
     return f"{name} lacks {match[2].rstrip(',')[:80]}."
 
 
-def _absent(diagnosis: Diagnosis, event: Event | None) -> str | None:
+def _absent_ranks(diagnosis: Diagnosis, event: Event | None) -> str | None:
     if not diagnosis.ranks:
         return None
     return f"Absent: rank {', '.join(map(str, diagnosis.ranks[:8]))}."
 
 
-def _lacking(diagnosis: Diagnosis, event: Event | None) -> str | None:
+def _missing_code(diagnosis: Diagnosis, event: Event | None) -> str | None:
     match = event and re.search(
         r"CUDA capability (sm_\d+)|'(sm_\w+)'|\b(sm_?\d{2,3}\w?)\b", event.text
     )
@@ -118,22 +118,16 @@ def _batch(diagnosis: Diagnosis, event: Event | None) -> str | None:
     )
 
 
-_BY_FAMILY: Mapping[str, Callable[[Diagnosis, Event | None], str | None]] = {
-    "peer_died": _peer,
-    "host_oom_kill": _peer,
-    "gpu_hardware_fault": _card,
-    "kernel_memory_fault": _xid,
-    "program_error": _exception,
-    "dtype_mismatch": _exception,
-    "rendezvous_timeout": _clients,
-    "missing_shared_library": _library,
-    "torchcodec_load": _library,
-    "abi_undefined_symbol": _extension,
-    "library_shadowed": _extension,
-    "hang_rank_absent": _absent,
-    "no_kernel_image": _lacking,
-    "ptxas_too_old": _lacking,
-    "network_unreachable": _address,
-    "network_ib": _address,
-    "batch_config": _batch,
+_SENTENCES: Mapping[Particulars, Callable[[Diagnosis, Event | None], str | None]] = {
+    Particulars.PROCESS: _process,
+    Particulars.CARD: _card,
+    Particulars.XID: _xid,
+    Particulars.EXCEPTION: _exception,
+    Particulars.ABSENT_CLIENTS: _absent_clients,
+    Particulars.ABSENT_RANKS: _absent_ranks,
+    Particulars.MISSING_LIBRARY: _missing_library,
+    Particulars.MISSING_SYMBOL: _missing_symbol,
+    Particulars.MISSING_CODE: _missing_code,
+    Particulars.ADDRESS: _address,
+    Particulars.BATCH: _batch,
 }

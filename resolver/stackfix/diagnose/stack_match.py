@@ -11,19 +11,11 @@ from stackfix.diagnose.diagnosis import Diagnosis, StackMatch
 
 if TYPE_CHECKING:
     from stackfix.model.finding import Finding
+    from stackfix_knowledge.stack.packages import PackageTable
 
 __all__ = ["PLAN", "tie"]
 
 PLAN = "stackfix plan"
-
-_PACKAGES = {
-    "cudnn": ("nvidia-cudnn-cu12", "nvidia-cudnn-cu13"),
-    "nccl": ("nvidia-nccl-cu12", "nvidia-nccl-cu13"),
-    "torch": ("torch",),
-    "triton": ("triton",),
-    "jax": ("jax", "jaxlib"),
-}
-"""Component of a log -> packages of a lock that it can be."""
 
 
 def tie(
@@ -31,17 +23,19 @@ def tie(
     findings: Sequence[Finding],
     locked: Mapping[str, Sequence[str]],
     driver: str | None,
+    packages: PackageTable,
 ) -> StackMatch:
     """What the rules say of this family in this lock, and whether log and lock are of one stack.
 
     `locked` holds the locked versions by package; `driver` is this host's.
     """
-    strangers = _strangers(diagnosis, locked, driver)
+    strangers = _strangers(diagnosis, locked, driver, packages)
     family = diagnosis.family
     fitting = [finding for finding in findings if finding.code in family.findings]
-    if family.library in _PACKAGES and family.library != "torch":
+    at_fault = packages.logged_as(family.library) if family.library else ()
+    if at_fault and family.library != "torch":
         # Code for a card can be missing in any library; other faults sit in the one they name.
-        fitting = [f for f in fitting if f.package in _PACKAGES[family.library]]
+        fitting = [finding for finding in fitting if finding.package in at_fault]
     note = f" But {'; '.join(strangers)}: is this the log of another environment?" * bool(strangers)
     if not family.findings:
         return StackMatch(agrees=None, sentence=f"No rule judges faults of this kind.{note}")
@@ -65,18 +59,21 @@ def tie(
 
 
 def _strangers(
-    diagnosis: Diagnosis, locked: Mapping[str, Sequence[str]], driver: str | None
+    diagnosis: Diagnosis,
+    locked: Mapping[str, Sequence[str]],
+    driver: str | None,
+    packages: PackageTable,
 ) -> list[str]:
     """Components whose version in the log is none of the lock's."""
     found = []
-    for component, packages in _PACKAGES.items():
-        logged = diagnosis.versions.get(component)
-        known = [version for package in packages for version in locked.get(package, ())]
-        if logged and known and not any(_same(logged, version) for version in known):
+    for component, logged in diagnosis.versions.items():
+        names = packages.logged_as(component)
+        known = [version for name in names for version in locked.get(name, ())]
+        if known and not any(_same(logged, version) for version in known):
             found.append(f"the log shows {component} {logged}, the lock {', '.join(known)}")
-    logged = diagnosis.versions.get("driver")
-    if logged and driver and logged != driver:
-        found.append(f"the log shows driver {logged}, this host has {driver}")
+    seen = diagnosis.versions.get("driver")
+    if seen and driver and seen != driver:
+        found.append(f"the log shows driver {seen}, this host has {driver}")
     return found
 
 

@@ -8,7 +8,13 @@ from stackfix.diagnose.collect import Reading
 from stackfix.diagnose.diagnosis import Confidence, Diagnosis
 from stackfix.diagnose.event import Event
 from stackfix.diagnose.facts import Facts
-from stackfix_knowledge.logs.signatures import LineRole, Remedy, RemedyKind, signature_table
+from stackfix_knowledge.logs.signatures import (
+    EndSign,
+    LineRole,
+    Remedy,
+    RemedyKind,
+    signature_table,
+)
 
 __all__ = ["differing_versions", "nothing_found"]
 
@@ -44,7 +50,7 @@ def _tells(event: Event, events: Sequence[Event]) -> bool:
     assert event.signature is not None
     if event.role is LineRole.CAUSE:
         return not event.signature.weak
-    return event.signature.id != "step-cancelled" or any(
+    return EndSign.CANCELLED not in event.signature.end or any(
         other.role is LineRole.WRAPPER for other in events
     )
 

@@ -21,7 +21,6 @@ from stackfix.rules.sf506_clash import Clashing
 from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution
 from stackfix.solve.search import Found
-from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles.edits import Edit, apply_edits
 from stackfix_lockfiles.lock import Lock, SourceKind
 from stackfix_lockfiles.relock import NotCached, Relocked, RelockRefused, relock
@@ -189,7 +188,7 @@ def _strayed(after: LockState, versions: Mapping[str, Version], problem: Problem
             moved = problem.locked.get(piece.name) != wanted
             if (
                 moved
-                and piece.name in IndexTable.PACKAGES
+                and piece.package.on_pytorch_indexes
                 and _lives_elsewhere(piece, wanted, problem)
             ):
                 where = piece.locked.source.index if piece.locked else None

@@ -35,8 +35,6 @@ from stackfix_knowledge.wheels.release import Ptxas
 __all__ = ["Assembler", "AssemblerForDriver", "AssemblerOfTriton"]
 
 CODE = "SF106"
-_COMPILES_ALWAYS = frozenset({"triton", "pytorch-triton"})
-"""Those that have no other way to compile than their own ptxas."""
 _XLA = "jax"
 
 
@@ -68,7 +66,7 @@ class Assembler:
         self._alone = alone
 
     def judge(self, piece: Piece, target: Target, graph: Graph) -> Iterator[Finding]:
-        triton = piece.name in _COMPILES_ALWAYS
+        triton = piece.package.compiles_alone
         if (self._alone or not triton) and _is_too_old(piece, target, graph):
             severity = Severity.ERROR if triton else Severity.WARNING
             yield _too_old(piece, target, graph, severity)
@@ -82,7 +80,7 @@ class AssemblerOfTriton:
 
     def judge(self, stack: Stack, target: Target, graph: Graph) -> Iterator[Finding]:
         for piece in stack:
-            if piece.name not in _COMPILES_ALWAYS or not _is_too_old(piece, target, graph):
+            if not piece.package.compiles_alone or not _is_too_old(piece, target, graph):
                 continue
             torch = stack.get("torch")
             other = torch.wheel.ptxas if torch and torch.wheel else ()
@@ -110,7 +108,7 @@ def _too_old(
     # A card that the toolkit has dropped is as far out of reach as one that it does not know.
     dropped = graph.cuda.dropped(target.capability)
     old = dropped is not None and _version(newest).major >= dropped.value
-    triton = piece.name in _COMPILES_ALWAYS
+    triton = piece.package.compiles_alone
     return Finding(
         code=CODE,
         severity=severity,
@@ -134,7 +132,7 @@ class AssemblerForDriver:
         if target.driver is None or stack.get(_XLA) is None:
             return
         for piece in stack:
-            if piece.name in _COMPILES_ALWAYS or not piece.wheel or not piece.wheel.ptxas:
+            if piece.package.compiles_alone or not piece.wheel or not piece.wheel.ptxas:
                 continue
             if piece.package.family == "torch":
                 continue

@@ -37,7 +37,7 @@ class DriverForCuda:
             return
         cuda = piece.wheel.cuda if piece.wheel else None
         major = cuda.major if cuda else piece.package.cuda_major
-        if major is None and piece.package.numbered_as_cuda:
+        if major is None and piece.package.numbered_as:
             major = piece.version.major
         if major is None or (piece.wheel and piece.wheel.cpu_only):
             return
@@ -78,4 +78,4 @@ class DriverForCuda:
         piece = stack.get(finding.package)
         if piece is None:
             return False
-        return piece.package.role is Role.LIBRARY or piece.package.numbered_as_cuda
+        return piece.package.role is Role.LIBRARY or piece.package.numbered_as is not None

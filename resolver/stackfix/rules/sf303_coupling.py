@@ -76,7 +76,9 @@ class OtherCuda:
                 other = stack.get(check.beside)
                 own = piece.wheel.cuda if piece.wheel else None
                 theirs = other.wheel.cuda if other and other.wheel else None
-                if other is None or own is None or theirs is None or check.met(own, theirs):
+                if other is None or own is None or theirs is None:
+                    continue
+                if check.met(own, theirs, graph.cuda):
                     continue
                 yield Finding(
                     code=self.code,

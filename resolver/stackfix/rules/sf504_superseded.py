@@ -22,9 +22,6 @@ from stackfix.model.finding import Finding, Severity
 from stackfix.model.stack import Stack
 from stackfix_knowledge.graph import Graph
 
-WATCHED = frozenset({"cudnn", "nccl"})
-"""What one process loads once, so that a leftover matters."""
-
 
 class Superseded:
     code = "SF504"
@@ -33,9 +30,10 @@ class Superseded:
     def judge(
         self, locked: dict[str, tuple[str, ...]], stacks: tuple[Stack, ...], graph: Graph
     ) -> Iterator[Finding]:
+        watched = graph.packages.loaded_once
         for name, versions in locked.items():
             package = graph.packages.get(name)
-            if package is None or package.provides not in WATCHED or len(versions) < 2:
+            if package is None or package.provides not in watched or len(versions) < 2:
                 continue
             installed = {piece.version for s in stacks if (piece := s.get(name))}
             if not installed:

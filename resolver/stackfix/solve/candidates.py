@@ -23,7 +23,6 @@ from stackfix.solve.problem import Problem, StackRequirement
 from stackfix_knowledge.evidence import FactSeverity
 from stackfix_knowledge.stack.couplings import Collision, Coupling, Relation
 from stackfix_knowledge.stack.packages import Role
-from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_knowledge.wheels.release import Release, WheelFact
 
 __all__ = ["Candidates", "Choice"]
@@ -247,11 +246,16 @@ class Candidates:
 
     def _reaches(self, release: Release) -> bool:
         """Whether a release of another index than the package's present one may be looked at."""
-        return release.package in IndexTable.PACKAGES and release.index in self._problem.homes.open
+        return (
+            release.package in self._problem.graph.packages.on_pytorch_indexes
+            and release.index in self._problem.homes.open
+        )
 
     def _closed(self, release: Release, locked: Version | None) -> str | None:
         """Why a release can't be taken from its index; None: it can."""
-        if release.package not in IndexTable.PACKAGES or release.version == locked:
+        if release.version == locked:
+            return None
+        if release.package not in self._problem.graph.packages.on_pytorch_indexes:
             return None
         if release.index is None and self._index_of(locked) is None:
             return None
@@ -343,7 +347,7 @@ class Candidates:
         for collision in problem.graph.collisions(name):
             if collision.versions.contains(version, prereleases=True):
                 yield StackRequirement(_file(collision), SpecifierSet(), origin, name, unmoved)
-        if name in IndexTable.PACKAGES:
+        if name in problem.graph.packages.on_pytorch_indexes:
             home = version.local or "default"
             yield StackRequirement("index:torch", SpecifierSet(), origin, home, unmoved)
         for platform, major in cuda_majors(problem, name, version, self._wheels(release)):

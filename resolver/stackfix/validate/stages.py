@@ -10,6 +10,7 @@ from pathlib import Path
 
 from stackfix.model.policy import Policy
 from stackfix.model.target import Target
+from stackfix.validate.kernels.cuda_libraries import LIBRARIES
 from stackfix.validate.process import ProcessLimits
 from stackfix.validate.python import KERNELS, EnvironmentPython
 from stackfix.validate.static import inspection_argument
@@ -199,25 +200,10 @@ def _expected(inputs: StageInputs) -> dict[str, tuple[str, str]]:
     found: dict[str, list[tuple[str, str]]] = {}
     for name, distribution in inputs.python.packages.items():
         package = inputs.graph.packages.get(name)
-        if package is not None and package.provides in _TOLD:
+        if package is not None and package.provides in LIBRARIES:
             version = inputs.locked.get(name, distribution.version)
             found.setdefault(package.provides or "", []).append((name, version))
     return {thing: pairs[0] for thing, pairs in sorted(found.items()) if len(pairs) == 1}
-
-
-_TOLD = (
-    "cudart",
-    "nvrtc",
-    "nvjitlink",
-    "cublas",
-    "curand",
-    "cufft",
-    "cusparse",
-    "cusolver",
-    "cudnn",
-    "nccl",
-)
-"""Libraries whose version `kernels/cuda_libraries.py` can ask for."""
 
 
 def _places(inputs: StageInputs, expected: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
@@ -232,7 +218,7 @@ def _modules(inputs: StageInputs) -> dict[str, str]:
         package = inputs.graph.packages.get(name)
         if package is None or distribution.module is None or package.role is Role.LIBRARY:
             continue
-        if package.role is Role.COMPANION and (inputs.quick or not _worth_importing(name)):
+        if package.role is Role.COMPANION and (inputs.quick or package.plugin):
             continue
         found[name] = distribution.module
     return dict(sorted(found.items(), key=lambda item: _is_companion(inputs, item[0])))
@@ -241,8 +227,3 @@ def _modules(inputs: StageInputs) -> dict[str, str]:
 def _is_companion(inputs: StageInputs, name: str) -> bool:
     package = inputs.graph.packages.get(name)
     return package is None or package.role is Role.COMPANION
-
-
-def _worth_importing(name: str) -> bool:
-    """jax's plugins and runtimes are loaded by jax itself, and mean nothing alone."""
-    return not name.startswith(("jax-cuda", "jaxlib"))

@@ -151,3 +151,36 @@ def test_a_card_is_not_older_than_its_first_toolkit(cuda: CudaTable) -> None:
             driver = cuda.toolkit_driver(span.first_cuda)
             assert driver is not None
             assert span.first_driver == driver.value, span.capability
+
+
+def test_newer_ptx_languages_belong_to_newer_toolkits(cuda: CudaTable) -> None:
+    first = [language.toolkits[0] for language in cuda.languages]
+    assert [language.language for language in cuda.languages] == sorted(
+        {language.language for language in cuda.languages}
+    )
+    assert first == sorted(set(first))
+
+
+@pytest.mark.parametrize(("own", "told"), [("12.6", "12.5"), ("12.5.1", "12.5"), ("12.8", "12.8")])
+def test_toolkits_that_write_the_same_ptx_are_not_told_apart(
+    cuda: CudaTable, own: str, told: str
+) -> None:
+    assert cuda.as_measured(Version(own)) == Version(told)
+
+
+@pytest.mark.parametrize(
+    ("card", "toolkit"),
+    [("8.0", None), ("9.0", "11.8"), ("10.1", "12.8"), ("11.0", "13.0"), ("12.0", "12.8")],
+)
+def test_code_for_a_card_dates_its_toolkit(cuda: CudaTable, card: str, toolkit: str | None) -> None:
+    found = cuda.first_building(capability(card))
+    assert found == (Version(toolkit) if toolkit else None)
+
+
+@pytest.mark.parametrize(("major", "card"), [(11, "3.5"), (12, "5.0"), (13, "7.5")])
+def test_each_major_has_an_oldest_card(cuda: CudaTable, major: int, card: str) -> None:
+    assert cuda.oldest_card(major) == capability(card)
+
+
+def test_the_majors_are_those_with_a_minimum_driver(cuda: CudaTable) -> None:
+    assert cuda.majors == (11, 12, 13)

@@ -191,6 +191,12 @@ def test_tables_that_nobody_damaged_have_no_fault(copied: Path) -> None:
         ("cuda.toml", 'date = "2026-11-30"', "", "expected a date"),
         ("couplings.toml", "[sources.", UNUSED, "sources.unused: expected a fact that names it"),
         ("packages.toml", "[framework]", "[framework", "valid TOML"),
+        ("packages.toml", '["nccl", "cudnn"]', '["nccl", "cudn"]', "a package provides, not cudn"),
+        ("packages.toml", '= "toolkit"', '= "tolkit"', "expected one of cuda-major, toolkit"),
+        ("cuda.toml", '["12.5", "12.6"]', '["12.6", "12.5"]', "ptx[10].toolkits: expected"),
+        ("statements.toml", "(\\d", "(?:\\d", "pattern: expected one group"),
+        ("signatures/families.toml", '"process"', '"proces"', "expected one of process"),
+        ("signatures/host.toml", '"abort"', '"abrt"', "expected some of ended"),
         ("about.toml", "date", "dat", "expected one of the keys"),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from packaging.version import Version
 
 from stackfix_knowledge.measure.archive import Archive
-from stackfix_knowledge.measure.builds import LANGUAGE_TOOLKITS, jax_builds, stated_cuda
+from stackfix_knowledge.measure.builds import jax_builds, stated_cuda
 from tests.knowledge.measure.building import elf, wheel
 
 MODULE = "jax_cuda12_plugin/_versions.so"
@@ -94,8 +94,3 @@ def test_frameworks_state_their_cuda_in_text(
 ) -> None:
     with archive(tmp_path, {path: text}) as opened:
         assert stated_cuda(opened) == (Version(cuda) if cuda else None)
-
-
-def test_newer_ptx_languages_belong_to_newer_toolkits() -> None:
-    toolkits = [Version(LANGUAGE_TOOLKITS[language]) for language in sorted(LANGUAGE_TOOLKITS)]
-    assert toolkits == sorted(set(toolkits))

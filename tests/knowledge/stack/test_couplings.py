@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from packaging.version import Version
 
+from stackfix_knowledge.cards.cuda import cuda_table
 from stackfix_knowledge.evidence import FactSeverity
 from stackfix_knowledge.stack.couplings import Coupling, CouplingTable, Relation
 
@@ -168,4 +169,4 @@ def test_torchvision_and_torchaudio_compare_their_cuda_with_torchs(
 ) -> None:
     (check,) = table.cuda_checks_of(package, Version(version))
     assert check.beside == "torch"
-    assert check.met(Version(own), Version(torch)) is loads
+    assert check.met(Version(own), Version(torch), cuda_table()) is loads

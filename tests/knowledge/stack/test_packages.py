@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stackfix_knowledge.stack.packages import PackageTable, Role
+from stackfix_knowledge.reader import Entry, FactsError
+from stackfix_knowledge.stack.packages import PackageTable, Role, parse_packages
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +84,28 @@ def test_a_projects_own_package_counts_as_a_companion(packages: PackageTable) ->
     own = packages.with_own(["my-kernels"]).get("my-kernels")
     assert own is not None
     assert (own.role, own.judged) == (Role.COMPANION, True)
+
+
+def test_pytorchs_indexes_have_three_packages(packages: PackageTable) -> None:
+    assert packages.on_pytorch_indexes == ("torch", "torchvision", "torchaudio")
+
+
+@pytest.mark.parametrize(
+    ("component", "names"),
+    [
+        ("jax", ("jax", "jaxlib")),
+        ("torch", ("torch",)),
+        ("nccl", ("nvidia-nccl-cu11", "nvidia-nccl-cu12", "nvidia-nccl-cu13")),
+        ("driver", ()),
+    ],
+)
+def test_logs_have_names_of_their_own(
+    packages: PackageTable, component: str, names: tuple[str, ...]
+) -> None:
+    assert packages.logged_as(component) == names
+
+
+def test_a_library_that_no_package_provides_is_refused() -> None:
+    file = Entry({"overridable": ["cudnm"]}, "packages.toml")
+    with pytest.raises(FactsError, match=r"overridable: expected libraries .* not cudnm"):
+        parse_packages(file)

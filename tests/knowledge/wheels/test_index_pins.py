@@ -11,8 +11,8 @@ from packaging.version import Version
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.reader import Entry, FactsError
+from stackfix_knowledge.stack.packages import package_table
 from stackfix_knowledge.wheels.index_pins import PinTable, parse_pins
-from stackfix_knowledge.wheels.indexes import IndexTable
 
 X86 = {"platform_system": "Linux", "platform_machine": "x86_64"}
 ARM = {"platform_system": "Linux", "platform_machine": "aarch64"}
@@ -76,7 +76,7 @@ def test_every_build_that_is_offered_has_pins_and_no_others_have(graph: Graph) -
     assert {(pins.torch, pins.index) for pins in PinTable.load()} == offered
 
 
-@pytest.mark.parametrize("package", IndexTable.PACKAGES)
+@pytest.mark.parametrize("package", package_table().on_pytorch_indexes)
 def test_the_requirements_of_every_release_on_the_indexes_are_known(
     graph: Graph, package: str
 ) -> None:

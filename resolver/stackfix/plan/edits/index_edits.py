@@ -10,7 +10,6 @@ from packaging.version import Version
 from stackfix.plan.edits.scope import Scope
 from stackfix.plan.problems.index_choice import in_the_way
 from stackfix.solve.problem import Home, Problem
-from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles import edits as editing
 from stackfix_lockfiles.edits import Edit
 from stackfix_lockfiles.lock import ConflictItem
@@ -39,7 +38,7 @@ class IndexEdits:
     def moved(self) -> dict[str, Home]:
         """The packages that come from elsewhere than their lock says, with their new home."""
         found: dict[str, Home] = {}
-        for name in IndexTable.PACKAGES:
+        for name in self._problem.graph.packages.on_pytorch_indexes:
             version, locked = self._versions.get(name), self._problem.locked.get(name)
             if version is None or version == locked:
                 continue

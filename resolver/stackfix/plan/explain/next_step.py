@@ -11,6 +11,7 @@ from stackfix.plan.lock_state import LockState
 from stackfix.plan.plan import NextStep
 from stackfix.plan.problems.project import project_problem
 from stackfix.plan.request import Request
+from stackfix.rules.sf102_jit_only import JitOnly
 from stackfix.solve.candidates import Candidates
 from stackfix.solve.explain import Conflict
 from stackfix.solve.problem import Problem, StackRequirement
@@ -19,7 +20,7 @@ from stackfix_knowledge.stack.packages import Package
 
 __all__ = ["next_step", "worth_a_step"]
 
-WORTH = frozenset({"SF102"})
+WORTH = frozenset({JitOnly.code})
 """Warnings that a newer framework clears: native code instead of JIT."""
 
 

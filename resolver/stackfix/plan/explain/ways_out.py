@@ -24,11 +24,9 @@ from stackfix.solve.upgrade import relapse
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.hardware import DriverVersion
 from stackfix_knowledge.stack.packages import Role
-from stackfix_knowledge.wheels.indexes import IndexTable
 
 __all__ = ["lifts", "raised"]
 
-CUDA_MAJORS = (11, 12, 13)
 ROUNDS = 16
 """Bounds set one after another for one stack before it is given up."""
 
@@ -49,7 +47,7 @@ def raised(target: Target, graph: Graph) -> Iterator[DriverVersion]:
         return
     first = graph.cuda.first_driver(target.capability)
     wanted = [first.value] if first else []
-    for major in CUDA_MAJORS:
+    for major in graph.cuda.majors:
         minimum = graph.cuda.minimum_driver(major, target.platform)
         if minimum is not None:
             wanted.append(minimum.value)
@@ -140,7 +138,7 @@ class _Outcome:
             pins[fault.package] = SpecifierSet(f"<{bound_below(fault.below)}")
         homes = {
             name: home
-            for name in IndexTable.PACKAGES
+            for name in self.problem.graph.packages.on_pytorch_indexes
             if name in pins and (home := self.versions[name].local) is not None
         }
         return Asked(tuple(f"{self._spelled(name)}{pin}" for name, pin in pins.items()), homes)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from stackfix.plan.request import Request, Strategy
 from stackfix.solve.problem import SAME_INDEX, IndexChoice
 from stackfix_knowledge.graph import Graph
-from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles.edits import remove_index
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import Lock
@@ -51,7 +50,7 @@ def _barriers(request: Request, lock: Lock) -> Iterator[str]:
         except InputError:
             yield f"{index.url} is asked for every package ({where})"
             continue
-        others = sorted({*_locked_from(index, lock, graph), *_sourced_from(index, project)})
+        others = sorted({*_locked_from(index, lock, graph), *_sourced_from(index, project, graph)})
         if others:
             more = f" and {len(others) - 3} more" if len(others) > 3 else ""
             yield (
@@ -69,9 +68,9 @@ def _locked_from(index: DeclaredIndex, lock: Lock, graph: Graph) -> Iterable[str
             yield package.name
 
 
-def _sourced_from(index: DeclaredIndex, project: Project) -> Iterable[str]:
+def _sourced_from(index: DeclaredIndex, project: Project, graph: Graph) -> Iterable[str]:
     """Packages of no family of PyTorch's whose source names an index."""
     for source in project.sources:
         named = source.kind == "index" and source.value == index.name
-        if named and source.package not in IndexTable.PACKAGES:
+        if named and source.package not in graph.packages.on_pytorch_indexes:
             yield source.package

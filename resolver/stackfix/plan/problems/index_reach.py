@@ -9,7 +9,6 @@ from stackfix.plan.problems.index_choice import homes
 from stackfix.plan.request import Request
 from stackfix.solve.problem import SAME_INDEX, IndexChoice
 from stackfix.solve.search import Found
-from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.relock import answers
 
@@ -87,5 +86,6 @@ def _needs_one(found: Found) -> bool:
     """Whether a solution moves a package to, or on, one of PyTorch's indexes."""
     problem, versions = found.problem, found.solution.versions
     names = problem.graph.indexes.names()
-    moved = ((n, versions[n]) for n in IndexTable.PACKAGES if n in versions)
+    packages = problem.graph.packages.on_pytorch_indexes
+    moved = ((name, versions[name]) for name in packages if name in versions)
     return any(v.local in names and problem.locked.get(name) != v for name, v in moved)

@@ -17,10 +17,6 @@ from stackfix.solve.search import Failure
 
 __all__ = ["Relaxation", "at_fault", "relaxations"]
 
-OVERRIDABLE = (("nccl",), ("cudnn",), ("nccl", "cudnn"))
-"""Libraries whose interface is stable within a major and that frameworks pin without extras, in
-the order in which their pins are given up."""
-
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
@@ -70,7 +66,8 @@ def relaxations(
         yield Relaxation((seen(bare),))
     if request.allow_override:
         packages = request.graph.packages
-        for libraries in OVERRIDABLE:
+        given_up = [(library,) for library in packages.overridable]
+        for libraries in (*given_up, packages.overridable):
             relaxed = frozenset(p.name for what in libraries for p in packages.providing(what))
             loose = project_problem(
                 request, lock_state, demands, overrides=False, relaxed=relaxed, homes=homes

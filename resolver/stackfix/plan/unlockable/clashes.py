@@ -25,7 +25,6 @@ from stackfix.solve.problem import Problem, StackRequirement
 from stackfix.solve.provider import Candidate, StackProvider
 from stackfix.solve.upgrade import UvCandidates
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
-from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles.platforms import Platform
 from stackfix_lockfiles.requirement import DeclaredRequirement
 
@@ -143,13 +142,13 @@ def _declared(
 
 def _homes(request: Request) -> dict[str, Version]:
     """Packages that come from one of PyTorch's indexes, by a version with that local part."""
-    known = request.graph.indexes
+    known, packages = request.graph.indexes, request.graph.packages.on_pytorch_indexes
     project = request.project
     found: dict[str, Version] = {}
     for index in project.indexes:
         name = known.name_of(index.url)
         if name is not None and not index.explicit:
-            found |= dict.fromkeys(IndexTable.PACKAGES, Version(f"0+{name}"))
+            found |= dict.fromkeys(packages, Version(f"0+{name}"))
     named = {index.name: known.name_of(index.url) for index in project.source_indexes}
     for source in project.sources:
         home = named.get(source.value) if source.kind == "index" else None
