@@ -23,9 +23,9 @@ def diagnose(paths: Iterable[str], *, graph: Graph | None = None) -> Diagnosis:
     Reads them once, in constant memory. Raises LogError for one that cannot be read.
     """
     from stackfix.diagnose.answer import answer
-    from stackfix.diagnose.collect import read_log
+    from stackfix.diagnose.events import read_log
     from stackfix.diagnose.facts import Facts
-    from stackfix.diagnose.reading import find_logs, open_log
+    from stackfix.diagnose.files import find_logs, open_log
     from stackfix_knowledge.cards.gpus import GpuTable
 
     facts = Facts()

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from stackfix.diagnose.allocator import read_allocation
-from stackfix.diagnose.collect import Reading
-from stackfix.diagnose.diagnosis import Confidence, Diagnosis, Step
-from stackfix.diagnose.event import Event
+from stackfix.diagnose.diagnosis import Confidence, Diagnosis, Event, Step
+from stackfix.diagnose.events import LogReading
 from stackfix.diagnose.facts import Facts
 from stackfix.diagnose.hang import Hang, read_hang
 from stackfix.diagnose.ordering import causes_in_order, decide, set_handled_aside
@@ -26,7 +25,7 @@ _SHOWN = 20
 """Wrappers and collaterals that are listed."""
 
 
-def answer(readings: Sequence[Reading], facts: Facts, gpus: GpuTable) -> Diagnosis:
+def answer(readings: Sequence[LogReading], facts: Facts, gpus: GpuTable) -> Diagnosis:
     """The diagnosis of logs that were read."""
     events = [event for reading in readings for event in reading.events]
     assign_ranks(events, facts)
@@ -198,7 +197,7 @@ def _of_hang(hang: Hang) -> Diagnosis:
 
 def _completed(
     found: Diagnosis,
-    readings: Sequence[Reading],
+    readings: Sequence[LogReading],
     events: Sequence[Event],
     causes: Sequence[Event],
     facts: Facts,

@@ -1,23 +1,17 @@
-"""What a log tells besides its errors: versions, cards, ranks."""
+"""What a log tells besides its errors: versions, cards, ranks, and how it ended."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from stackfix.diagnose.prefix import Prefix
+from stackfix.diagnose.message import Prefix, line_text, split_prefix
 
-__all__ = ["FACT_PATTERNS", "FactReader", "Facts", "Trail"]
+__all__ = ["FACT_PATTERNS", "FactReader", "Facts", "LogEnding", "ending_of"]
 
 _MOST = 10_000
 """Entries kept of anything that a log could name without end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trail:
-    """One of NCCL's "-> N" lines: an error on its way up through the callers."""
-
-    text: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,7 +42,8 @@ class Facts:
         """The version first seen of a component; None if the logs name none."""
         return next(iter(self.versions.get(component, ())), None)
 
-    def _note(self, component: str, version: str, place: str, host: str) -> None:
+    def add_version(self, component: str, version: str, place: str, host: str) -> None:
+        """Note a version; `place` is where it stands, `host` who shows it."""
         known = self.versions.setdefault(component, {})
         if len(known) < 50:
             known.setdefault(version, place)
@@ -56,27 +51,30 @@ class Facts:
             if len(hosts) < 100:
                 hosts.add(host)
 
-    def saw(self, rank: int | None) -> None:
-        """Note that a rank exists."""
+    def add_rank(self, rank: int | None) -> None:
+        """Note that a rank exists; None is nothing."""
         if rank is not None and len(self.seen) < _MOST:
             self.seen.add(rank)
 
 
-_PIECES: tuple[tuple[str, str], ...] = (
-    ("nccl", r"NCCL version (\d+\.\d+\.\d+(?:\.\w+)?)"),
-    ("torch", r"\b(?:py)?torch(?:==|=| version| +:|:|,)? *v?(\d+\.\d+\.\d+(?:[+.\w]*)?)"),
-    ("jax", r"\bjax(?:==|=| version| +:|:)? *v?(\d+\.\d+\.\d+)"),
-    ("jaxlib", r"\bjaxlib(?:==|=| version| +:|:)? *v?(\d+\.\d+\.\d+)"),
-    ("cudnn", r"nvidia-cudnn-cu1\d(?:==|[= ]+)(\d+(?:\.\d+){1,3})"),
-    ("cudnn", r"Loaded runtime CuDNN library: ?(\d+(?:\.\d+){1,3})"),
-    ("cudnn", r"\bcudnn[= ]+(\d+\.\d+(?:\.\d+){0,2})"),
-    ("triton", r"\btriton(?:==|=| +:|:) *(\d+\.\d+\.\d+)"),
-    ("vllm", r"\bvllm(?:==|=| version| +:|:)? *v?(\d+\.\d+\.\d+)"),
-    ("driver", r"Driver Version: *(\d+\.\d+(?:\.\d+)?)"),
-    ("driver", r"\bdriver(?:_version| version)?\s*[:= ]\s*(\d{3}\.\d+(?:\.\d+)?)"),
-    ("cuda", r"CUDA Version: *(\d+\.\d+)"),
+_VERSIONS = tuple(
+    (component, re.compile(pattern))
+    for component, pattern in (
+        ("nccl", r"NCCL version (\d+\.\d+\.\d+(?:\.\w+)?)"),
+        ("torch", r"\b(?:py)?torch(?:==|=| version| +:|:|,)? *v?(\d+\.\d+\.\d+(?:[+.\w]*)?)"),
+        ("jax", r"\bjax(?:==|=| version| +:|:)? *v?(\d+\.\d+\.\d+)"),
+        ("jaxlib", r"\bjaxlib(?:==|=| version| +:|:)? *v?(\d+\.\d+\.\d+)"),
+        ("cudnn", r"nvidia-cudnn-cu1\d(?:==|[= ]+)(\d+(?:\.\d+){1,3})"),
+        ("cudnn", r"Loaded runtime CuDNN library: ?(\d+(?:\.\d+){1,3})"),
+        ("cudnn", r"\bcudnn[= ]+(\d+\.\d+(?:\.\d+){0,2})"),
+        ("triton", r"\btriton(?:==|=| +:|:) *(\d+\.\d+\.\d+)"),
+        ("vllm", r"\bvllm(?:==|=| version| +:|:)? *v?(\d+\.\d+\.\d+)"),
+        ("driver", r"Driver Version: *(\d+\.\d+(?:\.\d+)?)"),
+        ("driver", r"\bdriver(?:_version| version)?\s*[:= ]\s*(\d{3}\.\d+(?:\.\d+)?)"),
+        ("cuda", r"CUDA Version: *(\d+\.\d+)"),
+    )
 )
-_EXTRACT = tuple((name, re.compile(pattern)) for name, pattern in _PIECES)
+"""Component -> how a log names its version."""
 _NCCL_CUDA = re.compile(r"NCCL version \S+\+cuda(\d+\.\d+)")
 _CUDA_DRIVER = re.compile(r"cudaDriverVersion (\d{4,5})\b")
 _CARD = re.compile(
@@ -87,6 +85,21 @@ _SET_UP = re.compile(r"\brank (\d{1,6}) n[rR]anks (\d{1,6})(?:.*?\bcudaDev (\d{1
 _SUMMARY_RANK = re.compile(r"^\s*rank\s+: (\d+) \(local_rank: \d+\)")
 _SUMMARY_PID = re.compile(r"exitcode\s*:? -?\d+ \(pid: (\d+)\)")
 _WORLD = re.compile(r"\bworld[_ ]size\b\W{1,4}(\d{1,6})\b")
+
+_ENDED_WELL = re.compile(
+    r"\b(?:done|completed?|finished|success(?:ful(?:ly)?)?|saved|all rounds done)\b"
+    r"|\bexit(?:ed)?(?: with)?(?: code| status)? 0\b",
+    re.IGNORECASE,
+)
+_ENDED_BADLY = re.compile(
+    r"(?<!0 )(?<!no )\b(?:errors?|failed|failure|fatal|abort(?:ed)?|exception|traceback|killed"
+    r"|cancelled|terminated|not (?:done|complete|finished))\b(?!: 0| 0\b|: none|s?: 0)",
+    re.IGNORECASE,
+)
+_FRAME = re.compile(r'^\s+File ".+", line \d+|^\s+\^+\s*$|^\s{4}\S')
+_LAST_LINES = 6
+_EDGE_LINES = 400
+"""Lines at either end that are asked for their ranks."""
 
 FACT_PATTERNS = (
     r":\d{1,5} -> \d",
@@ -118,22 +131,26 @@ class FactReader:
         self._file = file
         self._summary_rank: int | None = None
 
-    def read(self, text: str, prefix: Prefix, number: int) -> Trail | None:
-        """Take in one line; the trail of an error is returned to be put to its event."""
+    def read(self, text: str, prefix: Prefix, number: int) -> str | None:
+        """Take in one line.
+
+        Returns one of NCCL's "-> N" lines, an error on its way up through the callers, to be put to
+        the error's event.
+        """
         facts = self._facts
         place = f"{self._file}:{number}"
         host = prefix.host or self._file
         body = prefix.body
         if "NCCL INFO" in body and " -> " in body and re.search(r"\.(?:cc|h):\d+ -> \d", body):
-            return Trail(body)
-        for component, pattern in _EXTRACT:
+            return body
+        for component, pattern in _VERSIONS:
             if match := pattern.search(text):
-                facts._note(component, match[1], place, host)
+                facts.add_version(component, match[1], place, host)
         if match := _NCCL_CUDA.search(text):
-            facts._note("nccl-cuda", match[1], place, host)
+            facts.add_version("nccl-cuda", match[1], place, host)
         if match := _CUDA_DRIVER.search(text):
-            number_ = int(match[1])
-            facts._note("cuda-driver", f"{number_ // 1000}.{number_ % 1000 // 10}", place, host)
+            cuda = int(match[1])
+            facts.add_version("cuda-driver", f"{cuda // 1000}.{cuda % 1000 // 10}", place, host)
         if len(facts.cards) < 50:
             for match in _CARD.finditer(text[:1000]):
                 facts.cards.setdefault(match[1].strip(), place)
@@ -146,7 +163,7 @@ class FactReader:
         facts = self._facts
         if match := _SET_UP.search(text):
             rank, world = int(match[1]), int(match[2])
-            facts.saw(rank)
+            facts.add_rank(rank)
             facts.world = max(facts.world or 0, world)
             if len(facts.file_ranks) < _MOST:
                 facts.file_ranks.setdefault(self._file, set()).add(rank)
@@ -157,7 +174,7 @@ class FactReader:
                 facts.device_ranks.setdefault((prefix.host or "", device), set()).add(rank)
         if match := _SUMMARY_RANK.search(text):
             self._summary_rank = int(match[1])
-            facts.saw(self._summary_rank)
+            facts.add_rank(self._summary_rank)
         match = _SUMMARY_PID.search(text)
         if match and self._summary_rank is not None and len(facts.local_pids) < _MOST:
             facts.local_pids.setdefault(match[1], self._summary_rank)
@@ -169,3 +186,58 @@ class FactReader:
 
 def _int(text: str | None) -> int | None:
     return int(text) if text is not None else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEnding:
+    """What the edges of a log show."""
+
+    empty: bool
+    cut: bool
+    """It stops inside a traceback, before the line that names the exception."""
+    well: bool
+    """Its last lines say that the run came to its end."""
+    ranks: frozenset[int]
+    """Ranks whose lines stand at the beginning or the end."""
+
+
+def ending_of(head: bytes, tail: bytes) -> LogEnding:
+    """Read the edges of a log."""
+    lines = [line_text(line) for line in re.split(rb"[\r\n]+", tail)]
+    lines = [line for line in lines if line.strip()]
+    bodies = [split_prefix(line).body for line in lines[-60:]]
+    last = [body for body in bodies if "NCCL INFO" not in body][-_LAST_LINES:]
+    return LogEnding(
+        empty=not lines and not head.strip(),
+        cut=_is_cut(bodies, tail),
+        well=any(_ENDED_WELL.search(body) for body in last)
+        and not any(_ENDED_BADLY.search(body) for body in last),
+        ranks=_named_ranks(head.splitlines()[:_EDGE_LINES])
+        | _named_ranks(tail.splitlines()[-_EDGE_LINES:]),
+    )
+
+
+def _is_cut(bodies: list[str], tail: bytes) -> bool:
+    """A traceback is open: frames follow it, but no line that ends it."""
+    opened = max(
+        (n for n, body in enumerate(bodies) if body.startswith("Traceback (most recent call")),
+        default=None,
+    )
+    if opened is None:
+        return False
+    for body in bodies[opened + 1 :]:
+        if _FRAME.match(body) or body.startswith(" "):
+            continue
+        unfinished = body is bodies[-1] and not tail.endswith((b"\n", b"\r"))
+        return unfinished and not re.match(r"[\w.]*(?:Error|Exception|Interrupt|Exit)\b", body)
+    return True
+
+
+def _named_ranks(lines: Iterable[bytes]) -> frozenset[int]:
+    ranks = set()
+    for line in lines:
+        prefix = split_prefix(line_text(line[:400]))
+        rank = prefix.rank if prefix.rank is not None else prefix.task
+        if rank is not None and rank < 100_000:
+            ranks.add(rank)
+    return frozenset(ranks)

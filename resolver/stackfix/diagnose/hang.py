@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stackfix.diagnose.event import Event
+from stackfix.diagnose.diagnosis import Event
 from stackfix.diagnose.facts import Facts
 from stackfix_knowledge.logs.signatures import LineRole
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from packaging.version import InvalidVersion, Version
 
-from stackfix.diagnose.collect import Reading
-from stackfix.diagnose.event import Event
+from stackfix.diagnose.diagnosis import Event
+from stackfix.diagnose.events import LogReading
 from stackfix.diagnose.facts import Facts
 from stackfix_knowledge.cards.gpus import GpuTable
 from stackfix_knowledge.logs.signatures import (
@@ -63,7 +63,7 @@ def _version(text: str | None) -> Version | None:
         return None
 
 
-def set_handled_aside(events: Sequence[Event], readings: Sequence[Reading]) -> None:
+def set_handled_aside(events: Sequence[Event], readings: Sequence[LogReading]) -> None:
     """Mark what a log's good end shows to have been survived."""
     for reading in readings:
         if not reading.ending.well:

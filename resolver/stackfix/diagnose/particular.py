@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from stackfix.diagnose.diagnosis import Diagnosis
-from stackfix.diagnose.event import Event
+from stackfix.diagnose.diagnosis import Diagnosis, Event
 from stackfix_knowledge.logs.signatures import Particulars, Remedy
 from stackfix_knowledge.logs.xids import xid_in, xid_of
 

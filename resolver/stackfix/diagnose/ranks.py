@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from stackfix.diagnose.event import Event
+from stackfix.diagnose.diagnosis import Event
 from stackfix.diagnose.facts import Facts
 
 __all__ = ["assign_ranks"]

@@ -1,19 +1,23 @@
-"""From bytes to the few lines that matter, in constant memory."""
+"""From bytes to the few lines that matter, in constant memory.
+
+hyperscan looks for all patterns in one pass at the speed of memory. Where it is not installed, a
+slow search in plain Python gives the same answers.
+"""
 
 from __future__ import annotations
 
 import lzma
+import re
 import sys
 import zlib
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import IO
+from importlib import import_module
+from typing import IO, Any, Protocol
 
-from stackfix.diagnose.finder import Finder, Hits
-
-__all__ = ["Line", "Scan"]
+__all__ = ["Finder", "Hits", "LogLine", "PlainFinder", "Scan", "finder"]
 
 CHUNK = 1 << 20
 """Bytes looked at in one go: they stay in the processor's cache."""
@@ -29,10 +33,71 @@ _EDGE = 16 << 10
 BUSY = 2000
 """Lines that one pattern may bring up; of further ones only the last are looked at."""
 _LATEST = 200
+Hits = list[tuple[int, int]]
+"""Pairs of (offset behind the match, number of the pattern), ascending."""
+
+
+class Finder(Protocol):
+    """A set of patterns, numbered in the order that they were given."""
+
+    def find(self, data: memoryview) -> Hits:
+        """Every place in `data` where a pattern ends."""
+
+
+def finder(patterns: Sequence[str]) -> Finder:
+    """The fastest finder at hand.
+
+    `patterns` are regular expressions without look-around and with bounded repeats only. A match
+    that can be longer or shorter is reported at least once, at one of its ends.
+    """
+    try:
+        return _HyperscanFinder(patterns)
+    except ImportError:
+        return PlainFinder(patterns)
+
+
+class _HyperscanFinder:
+    """All patterns compiled into one automaton."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        engine: Any = import_module("hyperscan")
+        self._database = engine.Database(mode=engine.HS_MODE_BLOCK)
+        self._database.compile(
+            expressions=[pattern.encode() for pattern in patterns],
+            ids=list(range(len(patterns))),
+            flags=[0] * len(patterns),
+        )
+        self._database.scratch = engine.Scratch(self._database)
+
+    def find(self, data: memoryview) -> Hits:
+        hits: Hits = []
+        found = hits.append
+
+        def note(number: int, start: int, end: int, flags: int, context: object) -> None:
+            found((end, number))
+
+        self._database.scan(data, match_event_handler=note)
+        hits.sort()
+        return hits
+
+
+class PlainFinder:
+    """The same by Python's own means, some two hundred times slower."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._patterns = [re.compile(pattern.encode()) for pattern in patterns]
+
+    def find(self, data: memoryview) -> Hits:
+        text = bytes(data)
+        return sorted(
+            (match.end(), number)
+            for number, pattern in enumerate(self._patterns)
+            for match in pattern.finditer(text)
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """A line that a pattern was found in."""
 
     number: int
@@ -53,14 +118,12 @@ class Scan:
     tail: bytes = b""
     count: int = 0
     """Lines, the last unfinished one included."""
-    size: int = 0
-    """Bytes, uncompressed."""
     broken: str | None = None
     """Why the log could not be read to its end."""
     _seen: dict[int, int] = field(default_factory=dict)
-    _late: deque[Line] = field(default_factory=lambda: deque(maxlen=_LATEST))
+    _late: deque[LogLine] = field(default_factory=lambda: deque(maxlen=_LATEST))
 
-    def lines(self, stream: IO[bytes]) -> Iterator[Line]:
+    def lines(self, stream: IO[bytes]) -> Iterator[LogLine]:
         """The lines that hold a pattern, in order; of very frequent ones the latest come last."""
         rest = b""
         previous = b""
@@ -103,13 +166,12 @@ class Scan:
             self.broken = str(error)
             return b""
         if data:
-            self.size += len(data)
             if len(self.head) < _EDGE:
                 self.head += data[: _EDGE - len(self.head)]
             self.tail = data[-_EDGE:] if len(data) >= _EDGE else (self.tail + data)[-_EDGE:]
         return data or b""
 
-    def _region(self, region: bytes, end: int, skip: int, previous: bytes) -> Iterator[Line]:
+    def _region(self, region: bytes, end: int, skip: int, previous: bytes) -> Iterator[LogLine]:
         hits = self.finder.find(memoryview(region)[:end])
         seen = self._seen
         late = len(hits) - _LATEST
@@ -130,7 +192,7 @@ class Scan:
 
     def _line(
         self, region: bytes, end: int, hits: Hits, index: int, start: int, previous: bytes
-    ) -> tuple[Line, int]:
+    ) -> tuple[LogLine, int]:
         """The line, or part of one, around a hit, and where it ends."""
         at = hits[index][0]
         stop = region.find(b"\n", at - 1, end)
@@ -152,7 +214,7 @@ class Scan:
         before = previous
         if start:
             before = region[max(0, start - 301) : start - 1].rpartition(b"\n")[2]
-        line = Line(
+        line = LogLine(
             self.count + 1,
             region[shown:stop].rstrip(b"\r"),
             before.rstrip(b"\r")[-300:],
@@ -160,7 +222,7 @@ class Scan:
         )
         return line, stop
 
-    def _is_fresh(self, line: Line) -> bool:
+    def _is_fresh(self, line: LogLine) -> bool:
         fresh = False
         for pattern in line.patterns:
             seen = self._seen.get(pattern, 0)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stackfix.diagnose.collect import Reading
-from stackfix.diagnose.diagnosis import Confidence, Diagnosis
-from stackfix.diagnose.event import Event
+from stackfix.diagnose.diagnosis import Confidence, Diagnosis, Event
+from stackfix.diagnose.events import LogReading
 from stackfix.diagnose.facts import Facts
 from stackfix_knowledge.logs.signatures import (
     EndSign,
@@ -25,7 +24,9 @@ _REST = (
 _SIGNS = (LineRole.WRAPPER, LineRole.COLLATERAL, LineRole.HANG, LineRole.CAUSE)
 
 
-def nothing_found(events: Sequence[Event], readings: Sequence[Reading], facts: Facts) -> Diagnosis:
+def nothing_found(
+    events: Sequence[Event], readings: Sequence[LogReading], facts: Facts
+) -> Diagnosis:
     """The answer where no event can be the cause."""
     if readings and all(reading.ending.empty for reading in readings):
         return _unknown(
@@ -110,7 +111,7 @@ def _unknown(why: str, unknown: tuple[str, ...], *first: Remedy) -> Diagnosis:
     )
 
 
-def _benign(events: Sequence[Event], readings: Sequence[Reading]) -> Diagnosis:
+def _benign(events: Sequence[Event], readings: Sequence[LogReading]) -> Diagnosis:
     family = signature_table().family("benign")
     handled = [event for event in events if event.handled]
     noted = [event for event in events if event.role is LineRole.BENIGN]

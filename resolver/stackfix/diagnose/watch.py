@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stackfix.diagnose import diagnose
 from stackfix.diagnose.diagnosis import Diagnosis
-from stackfix.diagnose.reading import LogError
+from stackfix.diagnose.files import LogError
 
 __all__ = ["watch"]
 

@@ -9,8 +9,7 @@ from stackfix.diagnose.redact import Redactor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stackfix.diagnose.diagnosis import Diagnosis
-    from stackfix.diagnose.event import Event
+    from stackfix.diagnose.diagnosis import Diagnosis, Event
 
 __all__ = ["DIAGNOSIS_SCHEMA", "diagnosis_document"]
 

@@ -11,8 +11,7 @@ from stackfix.wording import clean, count, listed
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from stackfix.diagnose.diagnosis import Diagnosis
-    from stackfix.diagnose.event import Event
+    from stackfix.diagnose.diagnosis import Diagnosis, Event
     from stackfix.diagnose.redact import Redactor
 
 __all__ = ["show_diagnosis"]

@@ -130,7 +130,7 @@ def allowed_memory(root: Path = Path("/")) -> int:
 def cause_of(log: str, graph: Graph) -> Cause | None:
     """The fault that a stage's log names, as `stackfix diagnose` would; None: it names none."""
     from stackfix.diagnose import diagnose
-    from stackfix.diagnose.reading import LogError
+    from stackfix.diagnose.files import LogError
 
     with tempfile.TemporaryDirectory(prefix="stackfix-log-") as folder:
         file = Path(folder) / "stage.log"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from stackfix.diagnose import diagnose
 from stackfix.diagnose.answer import answer
-from stackfix.diagnose.collect import read_log
 from stackfix.diagnose.diagnosis import Diagnosis
+from stackfix.diagnose.events import read_log
 from stackfix.diagnose.facts import Facts
 from stackfix_knowledge.cards.gpus import GpuTable
 from stackfix_knowledge.logs.signatures import signature_table

@@ -1,20 +1,31 @@
-"""From bytes to lines: numbers, edges of chunks, endless lines, bounded memory."""
+"""From bytes to lines, by the fast finder and by the plain one."""
 
 from __future__ import annotations
 
 import io
+import re
 import tracemalloc
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from stackfix.diagnose.finder import finder
-from stackfix.diagnose.scan import BUSY, CHUNK, LONGEST, Line, Scan
+from stackfix.diagnose.scan import (
+    BUSY,
+    CHUNK,
+    LONGEST,
+    Finder,
+    LogLine,
+    PlainFinder,
+    Scan,
+    finder,
+)
 
 FIND = finder(["needle", "straw"])
 
 
-def scanned(data: bytes) -> tuple[list[Line], Scan]:
+def scanned(data: bytes) -> tuple[list[LogLine], Scan]:
     scan = Scan(FIND)
     return list(scan.lines(io.BytesIO(data))), scan
 
@@ -113,6 +124,35 @@ def test_a_stream_that_breaks_is_read_up_to_there() -> None:
             return data
 
     scan = Scan(FIND)
-    lines: Iterator[Line] = scan.lines(Broken(b"needle\n"))
+    lines: Iterator[LogLine] = scan.lines(Broken(b"needle\n"))
     assert [line.number for line in lines] == [1]
     assert scan.broken == "compressed file ended early"
+
+
+PATTERNS = [re.escape("NCCL WARN"), re.escape("Error"), r"rank \d{1,6} n[rR]anks \d", "ab"]
+
+
+@pytest.fixture(params=["engine", "plain"])
+def both(request: pytest.FixtureRequest) -> Finder:
+    return finder(PATTERNS) if request.param == "engine" else PlainFinder(PATTERNS)
+
+
+def test_a_text_is_found_where_it_ends(both: Finder) -> None:
+    assert both.find(memoryview(b"x Error y")) == [(7, 1)]
+
+
+def test_hits_ascend(both: Finder) -> None:
+    hits = both.find(memoryview(b"Error NCCL WARN rank 3 nranks 8 Error"))
+    assert hits == sorted(hits)
+    assert {number for _, number in hits} == {0, 1, 2}
+
+
+def test_nothing_is_found_in_nothing(both: Finder) -> None:
+    assert both.find(memoryview(b"")) == []
+
+
+@given(st.lists(st.sampled_from(["Error", "ab", "NCCL WARN", "\n", "x", "Erro", "a"]), max_size=30))
+def test_engine_and_plain_search_agree(parts: list[str]) -> None:
+    data = memoryview("".join(parts).encode())
+    literal = [PATTERNS[0], PATTERNS[1], PATTERNS[3]]
+    assert finder(literal).find(data) == PlainFinder(literal).find(data)

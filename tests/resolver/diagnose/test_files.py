@@ -13,7 +13,12 @@ from pathlib import Path
 import pytest
 
 from stackfix.diagnose import diagnose
-from stackfix.diagnose.reading import LogError, LogFile, find_logs, open_log
+from stackfix.diagnose.files import (
+    LogError,
+    LogFile,
+    find_logs,
+    open_log,
+)
 
 TEXT = b"RuntimeError: CUDA error: an illegal memory access was encountered\n"
 

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import IO
 
-from stackfix.diagnose.ending import Ending, ending_of
-from stackfix.diagnose.event import Event
-from stackfix.diagnose.facts import FACT_PATTERNS, FactReader, Facts, Trail
-from stackfix.diagnose.finder import Finder, finder
-from stackfix.diagnose.mention import is_mention, log_message
-from stackfix.diagnose.prefix import Prefix, clean, split_prefix
-from stackfix.diagnose.scan import Line, Scan
+from stackfix.diagnose.diagnosis import Event
+from stackfix.diagnose.facts import FACT_PATTERNS, FactReader, Facts, LogEnding, ending_of
+from stackfix.diagnose.message import (
+    Prefix,
+    is_quoted,
+    json_record,
+    line_text,
+    split_prefix,
+)
+from stackfix.diagnose.scan import (
+    Finder,
+    LogLine,
+    Scan,
+    finder,
+)
 from stackfix_knowledge.logs.signatures import CrashStage, LineRole, Signature, signature_table
 
-__all__ = ["Reading", "read_log"]
+__all__ = ["LogReading", "read_log"]
 
 _TRACEBACK_REACH = 500
 """Lines behind "Traceback" within which its exception must come."""
@@ -25,22 +34,21 @@ _HANDLED = re.compile(
     r"|fall(?:ing|s)? back|fallback|will continue|continuing|reduc(?:ed|ing) batch)\b",
     re.IGNORECASE,
 )
-_QUIET = "DINTSV"
-"""Levels that no failure is logged at: debug, info, notice, trace, success."""
+_BELOW_ERROR = "DINTSVW"
+"""Levels below error: debug, info, notice, trace, success, verbose, warning."""
 _OF_NO_EFFECT = re.compile(r"Exception ignored (?:in|on)|--- Logging error ---")
 """What stands before a traceback that ends nothing."""
 _RELAY = re.compile(r"terminated with exception: \[|^\s*what\(\):|\bwhat\(\): ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class LogReading:
     """What one log holds."""
 
     name: str
     events: tuple[Event, ...]
-    ending: Ending
+    ending: LogEnding
     lines: int
-    size: int
     broken: str | None
 
 
@@ -67,7 +75,7 @@ def _index() -> _Index:
     )
 
 
-def read_log(stream: IO[bytes], name: str, facts: Facts, *, first: int = 0) -> Reading:
+def read_log(stream: IO[bytes], name: str, facts: Facts, *, first: int = 0) -> LogReading:
     """Read a log to its end. `first`: the order of its first event."""
     scan = Scan(_index().finder)
     collector = _Collector(name, facts, first)
@@ -75,14 +83,13 @@ def read_log(stream: IO[bytes], name: str, facts: Facts, *, first: int = 0) -> R
         collector.take(line)
     ending = ending_of(scan.head, scan.tail)
     for rank in ending.ranks:
-        facts.saw(rank)
-    facts.saw(_rank_of_name(name))
-    return Reading(
+        facts.add_rank(rank)
+    facts.add_rank(_rank_of_name(name))
+    return LogReading(
         name=name,
         events=tuple(collector.events),
         ending=ending,
         lines=scan.count,
-        size=scan.size,
         broken=scan.broken,
     )
 
@@ -111,61 +118,50 @@ class _Collector:
         self._tracebacks: dict[str, int] = {}
         self._warnings: dict[tuple[str | None, str | None], Event] = {}
 
-    def take(self, line: Line) -> None:
+    def take(self, line: LogLine) -> None:
         index = _index()
         signatures = {
             signature.id: signature
             for pattern in line.patterns
             for signature in index.by_pattern[pattern]
         }
-        text = clean(line.text)
-        fields: dict[str, str] = {}
-        messages = [text]
-        if (record := log_message(text)) or (record := log_message(split_prefix(text).body)):
-            messages, fields = record[0].split("\n"), record[1]
-        for message in messages:
-            self._message(message, text, line, tuple(signatures.values()), fields)
+        text = line_text(line.text)
+        prefix = split_prefix(text)
+        record = json_record(text) or json_record(prefix.body)
+        if record is None:
+            self._message(text, prefix, text, line, signatures.values())
+        else:
+            for message in record.text.split("\n"):
+                prefix = record.complete(split_prefix(message))
+                self._message(message, prefix, text, line, signatures.values())
 
     def _message(
         self,
         message: str,
+        prefix: Prefix,
         text: str,
-        line: Line,
-        signatures: tuple[Signature, ...],
-        fields: dict[str, str],
+        line: LogLine,
+        signatures: Iterable[Signature],
     ) -> None:
-        prefix = split_prefix(message)
-        found = self._reader.read(message, prefix, line.number)
-        if isinstance(found, Trail):
-            self._follow(prefix, found)
+        """Take in what a line says; `text` is the whole line, `message` a logger's part of it."""
+        if trail := self._reader.read(message, prefix, line.number):
+            self._follow(prefix, trail)
         matching = [
             signature for signature in signatures if self._matches(signature, prefix, message)
         ]
-        level = prefix.level or fields.get("level", "")[:1].upper() or None
-        candidates = self._select(matching, prefix, line)
-        if not candidates:
-            return
-        event = self._event(candidates, prefix, text, line, fields, level)
-        self.events.append(event)
-        if "NCCL WARN" in prefix.body:
-            self._warnings[prefix.host, prefix.thread] = event
+        if candidates := self._select(matching, prefix, line):
+            event = self._event(candidates, prefix, text, line)
+            self.events.append(event)
+            if "NCCL WARN" in prefix.body:
+                self._warnings[prefix.host, prefix.thread] = event
 
     def _event(
-        self,
-        candidates: tuple[Signature, ...],
-        prefix: Prefix,
-        text: str,
-        line: Line,
-        fields: dict[str, str],
-        level: str | None,
+        self, candidates: tuple[Signature, ...], prefix: Prefix, text: str, line: LogLine
     ) -> Event:
-        rank = _named_rank(candidates[0], prefix.body)
-        if rank is None:
-            rank = prefix.rank
-        if rank is None and fields.get("rank", "").isdecimal():
-            rank = int(fields["rank"])
-        self._facts.saw(rank)
-        previous = clean(line.previous)
+        named = _named_rank(candidates[0], prefix.body)
+        rank = prefix.rank if named is None else named
+        self._facts.add_rank(rank)
+        previous = line_text(line.previous)
         return Event(
             file=self._name,
             line=line.number,
@@ -175,33 +171,33 @@ class _Collector:
             candidates=candidates,
             rank=rank,
             task=prefix.task,
-            host=prefix.host or fields.get("host"),
+            host=prefix.host,
             pid=prefix.pid,
             thread=prefix.thread,
             device=prefix.device,
-            level=level,
             time=prefix.time,
             relayed=previous.endswith("Last error:") or bool(_RELAY.search(text)),
-            handled=self._is_handled(prefix.body, level),
+            handled=self._is_handled(prefix),
         )
 
     @staticmethod
-    def _is_handled(body: str, level: str | None) -> bool:
+    def _is_handled(prefix: Prefix) -> bool:
         """Whether the program says in the same line that it caught the error."""
-        return level is not None and level in f"{_QUIET}W" and bool(_HANDLED.search(body[:400]))
+        quiet = prefix.level is not None and prefix.level in _BELOW_ERROR
+        return quiet and bool(_HANDLED.search(prefix.body[:400]))
 
     @staticmethod
     def _matches(signature: Signature, prefix: Prefix, text: str) -> bool:
         match = signature.match(prefix.body)
         if match is not None:
-            return not is_mention(prefix.body, match.start(), match.end())
+            return not is_quoted(prefix.body, match.start(), match.end())
         if len(prefix.body) == len(text):
             return False
         match = signature.match(text)
-        return match is not None and not is_mention(text, match.start(), match.end())
+        return match is not None and not is_quoted(text, match.start(), match.end())
 
     def _select(
-        self, matching: list[Signature], prefix: Prefix, line: Line
+        self, matching: list[Signature], prefix: Prefix, line: LogLine
     ) -> tuple[Signature, ...]:
         """What the line may be, best first."""
         index = _index()
@@ -210,7 +206,7 @@ class _Collector:
             if signature.role in (LineRole.BENIGN, LineRole.ADVICE):
                 return (signature,)
         if any(signature.id == "traceback" for signature in matching):
-            if _OF_NO_EFFECT.search(clean(line.previous)):
+            if _OF_NO_EFFECT.search(line_text(line.previous)):
                 self._tracebacks.pop(stream, None)
                 return ()
             self._tracebacks[stream] = line.number
@@ -231,17 +227,17 @@ class _Collector:
                 return str(value)
         return ""
 
-    def _in_traceback(self, stream: str, line: Line) -> bool:
+    def _in_traceback(self, stream: str, line: LogLine) -> bool:
         """Whether an exception's line ends a traceback, which a merely logged one does not."""
-        if clean(line.text).startswith("E   "):
+        if line_text(line.text).startswith("E   "):
             return True
         opened = self._tracebacks.get(stream)
         return opened is not None and 0 < line.number - opened <= _TRACEBACK_REACH
 
-    def _follow(self, prefix: Prefix, trail: Trail) -> None:
+    def _follow(self, prefix: Prefix, trail: str) -> None:
         event = self._warnings.get((prefix.host, prefix.thread))
         if event is not None and len(event.trail) < 40:
-            event.trail.append(trail.text)
+            event.trail.append(trail)
 
 
 _ROLE_ORDER = {

@@ -1,4 +1,4 @@
-"""Launchers' prefixes: taken off, and read for rank, host, time and level."""
+"""Taking a line apart, and telling reports from mentions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackfix.diagnose.prefix import clean, split_prefix, stamp
+from stackfix.diagnose.message import (
+    JsonRecord,
+    is_quoted,
+    json_record,
+    line_text,
+    split_prefix,
+    timestamp,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,11 +78,11 @@ def test_times_of_several_loggers_compare() -> None:
 
 
 def test_a_number_that_is_no_time_is_none() -> None:
-    assert stamp("12 34") is None
+    assert timestamp("12 34") is None
 
 
 def test_escape_sequences_go() -> None:
-    assert clean(b"\x1b[1;31mred\x1b[0m \x1b]8;;http://x\x07link") == "red link"
+    assert line_text(b"\x1b[1;31mred\x1b[0m \x1b]8;;http://x\x07link") == "red link"
 
 
 @given(st.text(max_size=200))
@@ -89,3 +96,52 @@ def test_no_line_takes_long(part: str) -> None:
     start = time.process_time()
     split_prefix(line)
     assert time.process_time() - start < 0.2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "args: Namespace(retry_on=['FAULT'])",
+        "retry_on: ['a', 'FAULT']",
+        "config: {'match': 'FAULT'}",
+        "env: X=1 MATCH=FAULT",
+        "+ grep FAULT run.log",
+        "$ grep FAULT run.log",
+        "Options(pattern='FAULT')",
+        'will restart on "FAULT" if it happens',
+    ],
+)
+def test_a_listed_or_quoted_fault_is_a_mention(line: str) -> None:
+    at = line.index("FAULT")
+    assert is_quoted(line, at, at + 5)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "RuntimeError: FAULT",
+        "RuntimeError: [x.cc:81] FAULT",
+        "NCCL WARN Cuda failure 'FAULT'",
+        "NCCL WARN Cuda failure 999 'FAULT'",
+        "RuntimeError('FAULT')",
+        "x FAILED ('FAULT')",
+        "worker said: FAULT",
+    ],
+)
+def test_a_reported_fault_is_none(line: str) -> None:
+    at = line.index("FAULT")
+    assert not is_quoted(line, at, at + 5)
+
+
+def test_json_logging_gives_its_message_and_fields() -> None:
+    line = '{"level": "error", "msg": "a\\nb", "rank": 3, "extra": {"msg": "no"}}'
+    assert json_record(line) == JsonRecord(text="a\nb", rank=3, level="E")
+
+
+def test_json_without_a_message_says_nothing() -> None:
+    assert json_record('{"alerts": ["CUDA out of memory"]}') == JsonRecord(text="")
+
+
+@pytest.mark.parametrize("line", ["plain", "{broken", "[1, 2]", '{"a": ' * 5000 + "}" * 5000])
+def test_other_lines_are_no_json_logging(line: str) -> None:
+    assert json_record(line) is None

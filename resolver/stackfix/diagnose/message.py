@@ -1,16 +1,27 @@
-"""What launchers and loggers put before a line: who wrote it, where and when.
+"""A line taken apart: who wrote it, where and when, and whether it reports an error or quotes one.
 
-Prefixes stack up: a container runtime's time, Slurm's task, torchrun's rank, a logger's time and
-level. They are taken off one after the other until none is left.
+What launchers and loggers put before a line stacks up: a container runtime's time, Slurm's task,
+torchrun's rank, a logger's time and level. The prefixes are taken off one after the other until
+none is left.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
-__all__ = ["Prefix", "clean", "split_prefix", "stamp"]
+__all__ = [
+    "JsonRecord",
+    "Prefix",
+    "is_quoted",
+    "json_record",
+    "line_text",
+    "split_prefix",
+    "timestamp",
+]
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _MOST = 12
@@ -94,9 +105,39 @@ _OWN_RANK = re.compile(
 _ACTOR_RANK = re.compile(r"(?:TP|[Rr]ank|DP\d+_TP)_?(\d{1,4})\b")
 
 
+_DUMP = re.compile(
+    r"\s*(?:[\w.-]{1,60}:\s*)?"
+    r"(?:(?:full |parsed |command[- ]line |cli |script |training |non-default |launch )?"
+    r"(?:args?|arguments|argv|env|environ|environment|config|configuration|cfg|options|flags"
+    r"|cmd|command|hparams|settings|overrides|parameters|kwargs|alerts?|rules|patterns)"
+    r"\s*[:=]\s|\+ |\$ |export |#)",
+    re.IGNORECASE,
+)
+_STRUCTURE = re.compile(r"\b(?:Namespace|Config|Arguments|Args|Settings|Options|DictConfig)\(")
+_QUOTED = re.compile(r"(?:^|(?<=[\s=\[({,:]))(['\"])((?:(?!\1).){0,600})\1(?=[\s,\])}:;]|$)")
+_RAISED = re.compile(
+    r"(?:(?:Error|Exception|Warning|FAILED|failed|what)\s*\(|(?:failure|error|Error)\s*(?:\d+\s)?)$"
+)
+_KEYED = re.compile(r"^\s*[\w.-]{1,60}(?<!Error)(?<!Exception)\s*[:=]\s*['\"\[{(]")
+_JSON_TEXTS = (
+    "message",
+    "msg",
+    "log",
+    "error",
+    "exception",
+    "exc_info",
+    "text",
+    "event",
+    "traceback",
+)
+_JSON_RANKS = ("rank", "global_rank", "RANK", "process_index", "task")
+_JSON_LEVELS = ("level", "levelname", "severity", "lvl")
+_JSON_HOSTS = ("host", "hostname", "node", "pod")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prefix:
-    """A line taken apart."""
+    """What stood before a line's own words, and those words."""
 
     body: str
     """What is left."""
@@ -116,7 +157,7 @@ class Prefix:
     """Seconds since the year's start: many loggers leave the year out."""
 
 
-def clean(data: bytes) -> str:
+def line_text(data: bytes) -> str:
     """The text of a line: no escape sequences, odd bytes replaced, those at its end dropped."""
     text = data.decode("utf-8", "replace").rstrip("\ufffd")
     return _ESCAPES.sub("", text) if "\x1b" in text else text
@@ -175,7 +216,7 @@ def _number(text: str | None) -> int | None:
 
 def _time(found: dict[str, str]) -> float | None:
     if "time" in found:
-        return stamp(found["time"])
+        return timestamp(found["time"])
     if "clock" in found:
         return _seconds(int(found["month"]), int(found["day"]), found["clock"])
     for key, layout in (("ctime", "%b %d %H:%M:%S %Y"), ("syslog", "%b %d %H:%M:%S")):
@@ -190,7 +231,7 @@ def _time(found: dict[str, str]) -> float | None:
     return None
 
 
-def stamp(text: str) -> float | None:
+def timestamp(text: str) -> float | None:
     """Seconds since the year's start of a time such as "2025-02-17T22:41:00,5"."""
     numbers = re.findall(r"\d+", text)
     if len(numbers) < 6:
@@ -209,3 +250,67 @@ def _seconds(month: int, day: int, clock: str) -> float:
     hours, minutes, seconds = clock.split(":")
     days = (month - 1) * 31 + day - 1
     return days * 86400.0 + int(hours) * 3600 + int(minutes) * 60 + float(seconds)
+
+
+def is_quoted(body: str, start: int, end: int) -> bool:
+    """Whether what stands at `start`:`end` is quoted or listed rather than reported."""
+    if _DUMP.match(body) or _STRUCTURE.search(body, 0, start + 1):
+        return True
+    for quoted in _QUOTED.finditer(body):
+        if quoted.start(2) <= start and end <= quoted.end(2):
+            before = body[: quoted.start()]
+            return not _RAISED.search(before)
+        if quoted.start() > start:
+            break
+    return bool(_KEYED.match(body)) and start > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonRecord:
+    """A line of JSON logging."""
+
+    text: str
+    """What it says; empty where it logs no text, such as a dumped configuration."""
+    rank: int | None = None
+    level: str | None = None
+    """First letter of the level."""
+    host: str | None = None
+
+    def complete(self, prefix: Prefix) -> Prefix:
+        """The prefix of a message in it, with what the record tells and the message does not."""
+        return replace(
+            prefix,
+            rank=self.rank if prefix.rank is None else prefix.rank,
+            level=prefix.level or self.level,
+            host=prefix.host or self.host,
+        )
+
+
+def json_record(text: str) -> JsonRecord | None:
+    """The record in a line; None for one that is no JSON object."""
+    if not text.startswith("{") or not text.rstrip().endswith("}"):
+        return None
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict):
+        return None
+    rank, level, host = (
+        _first_of(record, keys) for keys in (_JSON_RANKS, _JSON_LEVELS, _JSON_HOSTS)
+    )
+    texts = [record[key] for key in _JSON_TEXTS if isinstance(record.get(key), str)]
+    return JsonRecord(
+        text="\n".join(texts)[:16384],
+        rank=int(rank) if rank and re.fullmatch(r"\d{1,6}", rank, re.ASCII) else None,
+        level=level[0].upper() if level else None,
+        host=host,
+    )
+
+
+def _first_of(record: dict[str, Any], keys: tuple[str, ...]) -> str | None:
+    for key in keys:
+        value = record.get(key)
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            return str(value)
+    return None
