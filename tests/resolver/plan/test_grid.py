@@ -15,14 +15,12 @@ from pathlib import Path
 import pytest
 
 from stackfix.model.finding import Finding
-from stackfix.plan.lock_state import LockState
+from stackfix.plan.lock_state import LockState, audited
 from stackfix.plan.problems.index_choice import homes
 from stackfix.plan.problems.outside import dependents, limits
 from stackfix.plan.problems.relaxations import relaxations
 from stackfix.plan.request import Request
-from stackfix.rules.judge import errors
 from stackfix_lockfiles.errors import InputError
-from tests.resolver.making import graph
 from tests.resolver.plan.test_corpus import CORPUS, FLEET, judged, projects
 
 pytestmark = [
@@ -55,7 +53,7 @@ def cell(folder: Path, card: str) -> str:
         return f"refused: {error}"
     if not before.gpu_packages:
         return "nothing that uses the GPU"
-    faults = errors(before.findings(graph()))
+    faults = audited(request, before.lock).faults
     return f"{moves(request, before)}  {named(faults)}" if faults else "ok"
 
 

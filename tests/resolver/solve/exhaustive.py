@@ -16,6 +16,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from stackfix.audit.audit import audit
 from stackfix.model.stack import Piece
 from stackfix.plan.lock_state import lock_state
 from stackfix.plan.request import Request
@@ -122,11 +123,14 @@ class Exhaustive:
         return False
 
     def _sound(self, data: bytes, chosen: Pins) -> bool:
-        after = lock_state(Lock.parse(data), self.request)
+        request, lock = self.request, Lock.parse(data)
+        after = lock_state(lock, request)
         installed = {p.name: str(p.version) for stack in after.stacks for p in stack}
         if any(installed.get(name, version) != version for name, version in chosen.items()):
             return False  # an override, or a fork, has another version there
-        return not errors(after.findings(self.request.graph))
+        return not audit(
+            lock, request.targets, request.selection, request.policy, graph=request.graph
+        ).faults
 
     def _lock(
         self, pins: Pins, overrides: bool, everywhere: bool, home: str | None

@@ -13,13 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.plan.lock_state import lock_state
+from stackfix.plan.lock_state import audited, lock_state
 from stackfix.plan.plan import Plan, Status
 from stackfix.plan.problems.outside import dependents
 from stackfix.plan.problems.relaxations import at_fault
 from stackfix.plan.propose import propose
 from stackfix.plan.request import Request
-from stackfix.rules.judge import errors
 from stackfix.solve.cost import Cost, plus
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
@@ -84,8 +83,7 @@ def compared(
 
 
 def faulty(request: Request) -> bool:
-    before = lock_state(request.project.read_lock(), request)
-    return bool(errors(before.findings(request.graph)))
+    return bool(audited(request, request.project.read_lock()).faults)
 
 
 def judged(made: MadeRegistry, request: Request, folder: Path) -> None:
