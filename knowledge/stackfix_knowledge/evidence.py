@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 __all__ = ["Evidence", "EvidenceKind", "Fact", "FactSeverity"]
 
@@ -22,8 +21,7 @@ class EvidenceKind(StrEnum):
     """Someone said so in an issue or a forum."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(NamedTuple):
     """One source of one fact."""
 
     kind: EvidenceKind
@@ -65,8 +63,7 @@ _OPENING = {
 Value = TypeVar("Value", covariant=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact(Generic[Value]):
+class Fact(NamedTuple, Generic[Value]):
     """One fact as a query returns it: what is known, and from where.
 
     A query that knows nothing returns None instead of a Fact.

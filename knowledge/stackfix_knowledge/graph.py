@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -232,5 +231,5 @@ def _joined(measured: Release, documented: Release | None) -> Release:
         return measured
     platforms = {wheel.platform for wheel in measured.wheels}
     others = tuple(wheel for wheel in documented.wheels if wheel.platform not in platforms)
-    index = measured.index or documented.index
-    return replace(measured, index=index, wheels=(*measured.wheels, *others))
+    home = measured.home or documented.home
+    return measured._replace(home=home, wheels=(*measured.wheels, *others))

@@ -7,9 +7,9 @@ values that most facts speak of.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import total_ordering
+from typing import NamedTuple
 
 from packaging.version import Version
 
@@ -19,8 +19,7 @@ _DOTTED = re.compile(r"(\d{1,2})\.(\d)")
 _SM = re.compile(r"sm_(\d{1,2})(\d)")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ComputeCapability:
+class ComputeCapability(NamedTuple):
     """A card's compute capability, such as 12.0; ordered by major, then minor.
 
     NVIDIA renamed 10.1 to 11.0 in CUDA 13: both name one device (Thor). The two stay different
@@ -85,19 +84,22 @@ class CodeKind(StrEnum):
 
 
 @total_ordering
-@dataclass(frozen=True, slots=True)
 class Architecture:
     """The target of one image, such as ``sm_90``, ``sm_90a``, ``sm_100f`` or ``compute_90``.
 
     Sorts machine code before PTX, then by capability, then plain, ``a``, ``f``.
     """
 
-    kind: CodeKind
-    """Machine code or PTX."""
-    capability: ComputeCapability
-    """The capability it was built for."""
-    variant: str = ""
-    """``""`` plain, ``"a"`` for that very card, ``"f"`` for its family."""
+    __slots__ = ("_order", "capability", "kind", "variant")
+
+    def __init__(self, kind: CodeKind, capability: ComputeCapability, variant: str = "") -> None:
+        self.kind = kind
+        """Machine code or PTX."""
+        self.capability = capability
+        """The capability it was built for."""
+        self.variant = variant
+        """``""`` plain, ``"a"`` for that very card, ``"f"`` for its family."""
+        self._order = (kind is CodeKind.PTX, capability, variant)
 
     @classmethod
     def parse(cls, text: str) -> Architecture:
@@ -134,14 +136,21 @@ class Architecture:
             return lifted and built_for in _LIFTED.get(runs_as, frozenset())
         return built_for not in _INTEGRATED
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Architecture):
+            return NotImplemented
+        return self._order == other._order
+
     def __lt__(self, other: Architecture) -> bool:
         if not isinstance(other, Architecture):
             return NotImplemented
         return self._order < other._order
 
-    @property
-    def _order(self) -> tuple[bool, ComputeCapability, str]:
-        return (self.kind is CodeKind.PTX, self.capability, self.variant)
+    def __hash__(self) -> int:
+        return hash(self._order)
+
+    def __repr__(self) -> str:
+        return f"Architecture.parse({str(self)!r})"
 
     def __str__(self) -> str:
         prefix = "sm" if self.kind is CodeKind.SASS else "compute"
@@ -152,7 +161,6 @@ _DRIVER = re.compile(r"\d{1,4}(\.\d{1,5}){0,3}")
 
 
 @total_ordering
-@dataclass(frozen=True, slots=True, eq=False)
 class DriverVersion:
     """A driver's version; keeps its text and compares by numbers.
 
@@ -160,14 +168,17 @@ class DriverVersion:
     Building one from any other text raises ValueError.
     """
 
-    text: str
-    """As the driver writes it, with its leading zeros."""
+    __slots__ = ("numbers", "text")
 
-    def __post_init__(self) -> None:
-        if _DRIVER.fullmatch(self.text) is None:
+    def __init__(self, text: str) -> None:
+        if _DRIVER.fullmatch(text) is None:
             raise ValueError(
-                f'{self.text!r} is no driver version: expected one like "570.133.07" or "570"'
+                f'{text!r} is no driver version: expected one like "570.133.07" or "570"'
             )
+        self.text = text
+        """As the driver writes it, with its leading zeros."""
+        self.numbers = _without_zeros([int(part) for part in text.split(".")])
+        """The parts as numbers, without the zeros at the end."""
 
     @classmethod
     def parse(cls, text: str) -> DriverVersion:
@@ -177,15 +188,7 @@ class DriverVersion:
     @property
     def branch(self) -> int:
         """The driver's branch: 570 for ``570.133.07``."""
-        return int(self.text.partition(".")[0])
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The parts as numbers, without the zeros at the end."""
-        parts = [int(part) for part in self.text.split(".")]
-        while len(parts) > 1 and parts[-1] == 0:
-            parts.pop()
-        return tuple(parts)
+        return self.numbers[0]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DriverVersion):
@@ -202,3 +205,12 @@ class DriverVersion:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        return f"DriverVersion({self.text!r})"
+
+
+def _without_zeros(parts: list[int]) -> tuple[int, ...]:
+    while len(parts) > 1 and parts[-1] == 0:
+        parts.pop()
+    return tuple(parts)

@@ -8,8 +8,8 @@ file of that name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from packaging.version import Version
 
@@ -23,8 +23,7 @@ from stackfix_knowledge.wheels.store import ReleaseTables
 __all__ = ["Overlay"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overlay:
+class Overlay(NamedTuple):
     """The facts of one overlay file."""
 
     path: Path

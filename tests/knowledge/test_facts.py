@@ -58,7 +58,7 @@ def _named(value: object) -> Iterator[str]:
 @pytest.mark.parametrize("path", WHEELS, ids=lambda path: path.stem)
 def test_wheels_are_sound(graph: Graph, path: Path) -> None:
     package = path.stem
-    releases = [known for known in graph.releases(package) if known.index is None]
+    releases = [known for known in graph.releases(package) if known.home is None]
     assert releases
     for release in releases:
         platforms = [wheel.platform for wheel in release.wheels]

@@ -21,7 +21,7 @@ def graph() -> Graph:
 def test_a_local_part_finds_the_release_of_pytorchs_index(graph: Graph) -> None:
     release = graph.release("torch", "2.7.1+cu128")
     assert release is not None
-    assert (release.index, release.version) == ("cu128", Version("2.7.1+cu128"))
+    assert (release.home, release.version) == ("cu128", Version("2.7.1+cu128"))
 
 
 def test_releases_ascend_and_hold_those_of_pytorchs_indexes(graph: Graph) -> None:

@@ -102,7 +102,7 @@ def test_an_own_wheel_changes_the_verdict(tmp_path: Path) -> None:
 def test_what_the_overlay_does_not_name_stays(tmp_path: Path) -> None:
     release = graph(tmp_path, OWN_WHEEL).release("torch", "2.7.1+cu126")
     assert release is not None
-    assert release.index == "cu126"
+    assert release.home == "cu126"
     assert release.wheel("win_amd64") is not None
 
 

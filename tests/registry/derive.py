@@ -94,7 +94,7 @@ def documented(builds: Builds, graph: Graph) -> Builds:
     found: Builds = {}
     for package in PACKAGES:
         for release in graph.indexes.releases(package):
-            index, public = release.index or "", release.version.public
+            index, public = release.home or "", release.version.public
             if index == "cpu":
                 continue
             known = builds.get((index, package, str(release.version)), Build())

@@ -46,7 +46,7 @@ class FactsIndex(Index):
     def _made(self, name: str) -> Recording:
         recording = Recording(name=name, note="made from the facts")
         for release in self._graph.releases(name):
-            if release.index is None:
+            if release.home is None:
                 for wheel in release.wheels:
                     self._add(recording, release, wheel)
         return recording

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import io
 import mmap
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from stackfix_knowledge.errors import MeasureError
 
@@ -32,8 +31,7 @@ _MACHINES = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}
 Buffer = bytes | mmap.mmap
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A part of the file, by name."""
 
     name: str
@@ -50,8 +48,7 @@ class Section:
         return self.offset + self.size
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Elf:
+class Elf(NamedTuple):
     """A shared library or program."""
 
     machine: str | None

@@ -15,8 +15,8 @@ import mmap
 import struct
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.hardware import Architecture, CodeKind, ComputeCapability
@@ -44,8 +44,7 @@ _FAMILY_SPECIFIC = 0x200000
 Buffer = bytes | mmap.mmap
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Container:
+class Container(NamedTuple):
     """One container."""
 
     offset: int

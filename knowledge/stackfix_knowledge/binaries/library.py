@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import re
 from collections import Counter
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stackfix_knowledge.binaries.elf import Elf, read_elf
 from stackfix_knowledge.binaries.fatbin import Budget, containers, embedded_containers
@@ -28,8 +28,7 @@ in ``.ldata``, cuSPARSELt in ``.rodata``), so those are searched too.
 _LIBRARY = re.compile(r"\.so(\.\d+)*$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredLibrary:
+class MeasuredLibrary(NamedTuple):
     """One shared library, measured."""
 
     coverage: LibraryCoverage

@@ -6,8 +6,7 @@ import mmap
 import re
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from stackfix_knowledge.binaries.elf import is_elf
 from stackfix_knowledge.binaries.library import (
@@ -52,8 +51,7 @@ class Members(Protocol):
         """A large file, readable until the context is left."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Binaries:
+class Binaries(NamedTuple):
     """What the binaries of a wheel, a folder or a single library carry."""
 
     coverage: Coverage

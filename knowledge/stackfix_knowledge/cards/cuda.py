@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from packaging.version import Version
 
@@ -15,8 +15,7 @@ from stackfix_knowledge.reader import Entry, Sources, read_facts
 __all__ = ["CudaTable", "DriverBranch", "LifeSpan", "PtxLanguage", "Toolkit", "cuda_table"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toolkit:
+class Toolkit(NamedTuple):
     """One release of the CUDA toolkit."""
 
     version: Version
@@ -27,8 +26,7 @@ class Toolkit:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifeSpan:
+class LifeSpan(NamedTuple):
     """Which toolkits and drivers know cards of one compute capability."""
 
     capability: ComputeCapability
@@ -47,8 +45,7 @@ class LifeSpan:
     """Its name before it was renamed, and the first toolkit that knew it by that."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PtxLanguage:
+class PtxLanguage(NamedTuple):
     """A version of the PTX language."""
 
     language: tuple[int, int]
@@ -57,8 +54,7 @@ class PtxLanguage:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DriverBranch:
+class DriverBranch(NamedTuple):
     """A branch of the data-centre driver."""
 
     number: int

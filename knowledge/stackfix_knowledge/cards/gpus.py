@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from stackfix_knowledge.evidence import Evidence
 from stackfix_knowledge.hardware import ComputeCapability
@@ -27,8 +27,7 @@ class Segment(StrEnum):
     JETSON = "jetson"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gpu:
+class Gpu(NamedTuple):
     """A card as its vendor names it."""
 
     name: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from stackfix_knowledge.binaries.elf import is_elf
 from stackfix_knowledge.binaries.library import is_ptxas
@@ -21,8 +21,7 @@ _WORTH_PROCESSES = 256 * 1024 * 1024
 """Bytes of libraries from which on several processes are faster than one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inspection:
+class Inspection(NamedTuple):
     """What was found under a path."""
 
     packages: tuple[Inspected, ...]
@@ -87,9 +86,9 @@ def _wheel_in_folder(path: Path) -> tuple[Inspected | None, list[MeasureError]]:
 def _named(inspected: Inspected, name: str) -> Inspected:
     """The one library under its own name."""
     coverage = inspected.wheel.coverage or Coverage(libraries=())
-    libraries = tuple(replace(library, name=name) for library in coverage.libraries)
-    wheel = replace(inspected.wheel, file=name, coverage=replace(coverage, libraries=libraries))
-    return replace(inspected, wheel=wheel)
+    libraries = tuple(library._replace(name=name) for library in coverage.libraries)
+    wheel = inspected.wheel._replace(file=name, coverage=Coverage(libraries, coverage.toolkit))
+    return inspected._replace(wheel=wheel)
 
 
 def _require_elf(path: Path) -> None:

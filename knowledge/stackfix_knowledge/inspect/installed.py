@@ -9,8 +9,8 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from stackfix_knowledge.binaries.library import is_library, is_ptxas
 from stackfix_knowledge.errors import MeasureError
@@ -25,15 +25,14 @@ _LARGEST_RECORD = 64 * 1024 * 1024
 _INFO = re.compile(r"([A-Za-z0-9._]+)-([A-Za-z0-9.!+_]+)\.dist-info")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledPackage:
+class InstalledPackage(NamedTuple):
     """The files of one package, where an installer has put them; see `Members`."""
 
     name: str
     """``torch-2.8.0``; for the files of no package the folder's own name."""
     root: Path
     """The folder that paths are relative to, such as ``…/site-packages``."""
-    files: Mapping[str, Path] = field(default_factory=dict)
+    files: Mapping[str, Path] = {}
     """Where a path in the wheel lies on disk."""
     info: str | None = None
     """Its ``.dist-info`` folder; None for the files of no package."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import Version
@@ -19,8 +19,7 @@ from stackfix_knowledge.wheels.release import PLATFORMS, WheelFact, platform_of
 __all__ = ["Inspected", "inspect_installed", "inspect_wheel"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inspected:
+class Inspected(NamedTuple):
     """One package, or the binaries in a folder that belong to none."""
 
     place: Path
@@ -53,7 +52,7 @@ def _measured(archive: Members, file: str, place: Path) -> tuple[Inspected, list
         package = str(name)
         platforms = {platform_of(tag.platform) for tag in tags}
         platform = next((known for known in PLATFORMS if known in platforms), "any")
-        fact = replace(fact, platform=platform)
+        fact = fact._replace(platform=platform)
         fact = measure_metadata(file, metadata_of(archive), platform=platform, sha256=None, date="")
     except (InvalidWheelFilename, MeasureError):
         pass  # the binaries tell all that is asked here
@@ -61,7 +60,7 @@ def _measured(archive: Members, file: str, place: Path) -> tuple[Inspected, list
     source = f"{archive.name} in {place}" if place.is_dir() else str(place)
     measured = Evidence(kind=EvidenceKind.MEASURED, source=source)
     inspected = Inspected(
-        place=place, package=package, version=version, wheel=replace(fact, evidence=(measured,))
+        place=place, package=package, version=version, wheel=fact._replace(evidence=(measured,))
     )
     return inspected, [_located(fault, archive, place) for fault in faults]
 

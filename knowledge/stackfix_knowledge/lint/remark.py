@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from stackfix_knowledge.reader import FactsError
 
@@ -23,8 +23,7 @@ class RemarkKind(StrEnum):
     """A vendor's document and the measurement disagree: both are shown, a person should know."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+class Remark(NamedTuple):
     """One line about one place."""
 
     kind: RemarkKind

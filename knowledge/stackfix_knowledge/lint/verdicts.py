@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stackfix_knowledge.evidence import Evidence
 from stackfix_knowledge.graph import Graph
@@ -21,8 +21,7 @@ __all__ = ["Decision", "Decisions", "borderline", "disputed", "parse_decisions"]
 FILE = "borderline.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(NamedTuple):
     """One library whose verdict was looked at by hand."""
 
     place: str

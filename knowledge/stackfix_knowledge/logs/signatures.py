@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cache
+from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -120,8 +120,7 @@ class RemedyKind(StrEnum):
     HARDWARE = "hardware"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy:
+class Remedy(NamedTuple):
     """One thing that can be done about a fault."""
 
     kind: RemedyKind
@@ -129,8 +128,7 @@ class Remedy:
     command: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class Family(NamedTuple):
     """One answer that a diagnosis can give."""
 
     name: str
@@ -152,8 +150,7 @@ class Family:
     """What of the line at fault the first remedy repeats; None: nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogCondition:
+class LogCondition(NamedTuple):
     """What else the log must show for a signature to count. Unmet where that is not known."""
 
     nccl: SpecifierSet | None = None
@@ -168,8 +165,7 @@ class LogCondition:
     """The log comes from WSL."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signature:
+class Signature(NamedTuple):
     """One kind of line."""
 
     id: str
@@ -199,8 +195,7 @@ class Signature:
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignatureTable:
+class SignatureTable(NamedTuple):
     """All families and signatures."""
 
     families: Mapping[str, Family]

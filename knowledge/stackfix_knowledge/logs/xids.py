@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from typing import NamedTuple
 
 from stackfix_knowledge.evidence import Evidence, FactSeverity
 from stackfix_knowledge.reader import Entry, FactsError, read_facts
@@ -32,8 +32,7 @@ class XidKind(StrEnum):
     NOTICE = "notice"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Xid:
+class Xid(NamedTuple):
     """One kind of report."""
 
     numbers: tuple[int, ...]

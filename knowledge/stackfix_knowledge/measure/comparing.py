@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -96,8 +95,7 @@ def _told(value: Any) -> str:
     return "nothing" if value is None else str(value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRelease:
+class NewRelease(NamedTuple):
     """A release that the facts do not know."""
 
     version: Version
@@ -105,8 +103,7 @@ class NewRelease:
     """Day of the upload, ISO 8601; empty where the index does not tell."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outdated:
+class Outdated(NamedTuple):
     """A package, and the releases of it that nobody measured."""
 
     package: str

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
 from packaging.utils import canonicalize_name
@@ -24,8 +23,7 @@ _ACCEPT = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexFile:
+class IndexFile(NamedTuple):
     """One file of a package."""
 
     filename: str

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from email.parser import HeaderParser
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
@@ -24,6 +23,7 @@ from stackfix_knowledge.measure.builds import (
     stated_cuda,
 )
 from stackfix_knowledge.stack.packages import Lack, Role, package_table
+from stackfix_knowledge.wheels.coverage import Coverage
 from stackfix_knowledge.wheels.release import WheelFact
 
 __all__ = [
@@ -78,14 +78,13 @@ def measure_binaries(
         faults.append(fault)
         stated, builds = None, {}
     cuda = stated or builds.pop("cuda", None) or fact.cuda or cuda_from_code(fact.file, binaries)
-    return replace(
-        fact,
+    return fact._replace(
         cuda=cuda,
         # Old wheels carry CUDA's libraries inside and name none: what was read counts.
         cpu_only=not binaries.coverage.has_device_code
         and (fact.cpu_only or _lacks(Lack.CODE, package_of(fact.file))),
         built_against={**fact.built_against, **builds},
-        coverage=replace(binaries.coverage, toolkit=cuda),
+        coverage=Coverage(binaries.coverage.libraries, cuda),
         ptxas=binaries.ptxas,
         needs=binaries.needs,
         evidence=(
@@ -131,8 +130,7 @@ def _built_with(name: str, pinned: Mapping[str, Version]) -> Mapping[str, Versio
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metadata:
+class Metadata(NamedTuple):
     """The lines of METADATA that matter to a resolver."""
 
     requires: tuple[str, ...]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -35,19 +35,17 @@ class WorkaroundKind(StrEnum):
     """Use another version."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workaround:
+class Workaround(NamedTuple):
     """What helps where the fixed version cannot be had."""
 
     kind: WorkaroundKind
     text: str
     """What to do, in one sentence."""
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = {}
     """The variables to set, for kind ENV."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionRange:
+class VersionRange(NamedTuple):
     """Affected versions from one end to the other, as OSV has them."""
 
     introduced: Version | None
@@ -67,8 +65,7 @@ class VersionRange:
         return self.last_affected is None or public <= self.last_affected
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conditions:
+class Conditions(NamedTuple):
     """On which machines, and beside which packages, a bug shows."""
 
     min_gpus: int = 1
@@ -80,7 +77,7 @@ class Conditions:
     """Kinds of cards that it concerns ("geforce"); empty: all."""
     driver_from: DriverVersion | None = None
     driver_below: DriverVersion | None = None
-    beside: Mapping[str, SpecifierSet] = field(default_factory=dict)
+    beside: Mapping[str, SpecifierSet] = {}
     """Packages that must be installed too, in one of these versions."""
     without: tuple[str, ...] = ()
     """Packages that must not be installed."""
@@ -124,8 +121,7 @@ class Conditions:
         return self.driver_below is None or driver < self.driver_below
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advisory:
+class Advisory(NamedTuple):
     """One known bug or change of behaviour."""
 
     id: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -35,8 +35,7 @@ class Relation(StrEnum):
     """They depend on each other, but for these versions nobody wrote down how."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coupling:
+class Coupling(NamedTuple):
     """Some versions of a package need some versions of another one, if both are installed."""
 
     package: str
@@ -70,8 +69,7 @@ class Coupling:
         return self.specifiers.contains(other, prereleases=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collision:
+class Collision(NamedTuple):
     """Two packages that install the same file: the second one installed overwrites the first."""
 
     package: str
@@ -100,8 +98,7 @@ class Collision:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuntimeCheck:
+class RuntimeCheck(NamedTuple):
     """A package that looks at a library's version when it runs, and refuses an unfit one.
 
     The version it was built with is a fact of its wheel (`WheelFact.built_against`). The rule is
@@ -119,8 +116,7 @@ class RuntimeCheck:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CudaCheck:
+class CudaCheck(NamedTuple):
     """A package that compares its CUDA with another's when it is imported, and refuses to load."""
 
     package: str

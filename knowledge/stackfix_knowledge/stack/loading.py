@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -42,8 +42,7 @@ class LoadTime(StrEnum):
     """When a GPU is used; it is made to find them on the system, outside the environment."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installer:
+class Installer(NamedTuple):
     """The versions of a package that install a library."""
 
     package: str
@@ -54,8 +53,7 @@ class Installer:
         return not self.versions or self.versions.contains(version, prereleases=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedLibrary:
+class SharedLibrary(NamedTuple):
     """A shared library, by the name that the loader knows it by."""
 
     soname: str
@@ -65,8 +63,7 @@ class SharedLibrary:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loading:
+class Loading(NamedTuple):
     """How some versions of a package load the libraries that they ask for."""
 
     package: str
@@ -171,8 +168,7 @@ def _loading(entry: Entry, sources: Sources) -> Loading:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alternatives:
+class Alternatives(NamedTuple):
     """How some versions of a package choose among the libraries that they hold."""
 
     package: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from typing import NamedTuple
 
 from stackfix_knowledge.evidence import Evidence
 from stackfix_knowledge.reader import Entry, read_facts
@@ -50,8 +50,7 @@ class Lack(StrEnum):
     """It holds no GPU code."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Package:
+class Package(NamedTuple):
     """A package of the GPU stack."""
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stackfix_knowledge.evidence import Evidence
 from stackfix_knowledge.reader import Entry, FactsError, read_facts
@@ -11,8 +11,7 @@ from stackfix_knowledge.reader import Entry, FactsError, read_facts
 __all__ = ["Variant", "VariantGroup", "VariantTable", "parse_variants"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
+class Variant(NamedTuple):
     """One spelling of a product: a package, or a package with an extra, of one CUDA major."""
 
     package: str
@@ -30,8 +29,7 @@ class Variant:
         return self.key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VariantGroup:
+class VariantGroup(NamedTuple):
     """The alternatives of one product, of which an environment can have one."""
 
     alternatives: tuple[Variant, ...]

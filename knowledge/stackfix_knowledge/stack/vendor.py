@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -15,8 +15,7 @@ from stackfix_knowledge.reader import Entry, Sources, read_facts
 __all__ = ["MatrixRow", "VendorMatrix", "VendorTable"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixRow:
+class MatrixRow(NamedTuple):
     """One row: what a build for some CUDA versions supports, and from which driver on."""
 
     cuda: SpecifierSet
@@ -30,8 +29,7 @@ class MatrixRow:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VendorMatrix:
+class VendorMatrix(NamedTuple):
     """The documented matrix of one release of a library, for one CUDA major."""
 
     library: str

@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
+from typing import NamedTuple
 
 from packaging.version import Version
 
@@ -77,8 +77,7 @@ class Support(StrEnum):
     """Nobody measured it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class Share(NamedTuple):
     """Containers of a library by what a card can do with them."""
 
     native: int
@@ -116,8 +115,7 @@ class Share:
         return Support.JIT if self.covered >= WHOLE_SHARE else Support.PARTIAL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryCoverage:
+class LibraryCoverage(NamedTuple):
     """The GPU code of one shared library."""
 
     name: str
@@ -185,18 +183,30 @@ class LibraryCoverage:
         return share.support if share.total and not self.is_optional else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """The GPU code of a package."""
 
-    libraries: tuple[LibraryCoverage, ...]
-    """Its libraries that hold GPU code; those without may be left out."""
-    toolkit: Version | None = None
-    """The CUDA toolkit that built it, where known."""
-    _verdicts: dict[ComputeCapability, Support] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
-    """Verdicts given so far: a solve asks thousands of times about a few cards."""
+    __slots__ = ("_verdicts", "libraries", "toolkit")
+
+    def __init__(
+        self, libraries: tuple[LibraryCoverage, ...], toolkit: Version | None = None
+    ) -> None:
+        self.libraries = libraries
+        """Its libraries that hold GPU code; those without may be left out."""
+        self.toolkit = toolkit
+        """The CUDA toolkit that built it, where known."""
+        self._verdicts: dict[ComputeCapability, Support] = {}
+        """Verdicts given so far: a solve asks thousands of times about a few cards."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Coverage):
+            return NotImplemented
+        return (self.libraries, self.toolkit) == (other.libraries, other.toolkit)
+
+    __hash__ = None  # type: ignore[assignment]  # containers are mappings
+
+    def __repr__(self) -> str:
+        return f"Coverage({self.libraries!r}, {self.toolkit!r})"
 
     @property
     def has_device_code(self) -> bool:
@@ -324,8 +334,7 @@ def _share(
     return Share(native=counts[CodeKind.SASS], jit=counts[CodeKind.PTX], none=counts[None])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Feature:
+class Feature(NamedTuple):
     """A feature that is used only where someone asks for it, and the library that serves it."""
 
     library: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from packaging.version import Version
 
@@ -31,13 +31,12 @@ _READ = "linux_x86_64"
 others are the same or, without a GPU build of their own, fewer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexPins:
+class IndexPins(NamedTuple):
     """The CUDA libraries that the builds of one minor version of torch on one index require."""
 
     torch: str
     """The minor version, such as "2.7"."""
-    index: str
+    home: str
     """The index's name ("cu128")."""
     libraries: tuple[str, ...] | None
     """Their requirements without the platform; None: those of the default index's release."""
@@ -62,7 +61,7 @@ class PinTable:
     """The pins of all builds, by minor version of torch and index."""
 
     def __init__(self, pins: Iterable[IndexPins]) -> None:
-        self._pins: Mapping[tuple[str, str], IndexPins] = {(p.torch, p.index): p for p in pins}
+        self._pins: Mapping[tuple[str, str], IndexPins] = {(p.torch, p.home): p for p in pins}
 
     @classmethod
     def load(cls) -> PinTable:
@@ -87,24 +86,23 @@ class PinTable:
         if usual is None:
             return release
         wheels = tuple(self._completed(release, wheel, usual) for wheel in release.wheels)
-        return replace(release, wheels=wheels)
+        return release._replace(wheels=wheels)
 
     def _completed(self, release: Release, wheel: WheelFact, usual: Release) -> WheelFact:
         known = usual.wheel(_READ)
         if known is None or known.requires is None:
             return wheel
         evidence: tuple[Evidence, ...] = ()
-        if release.index == "cpu":
+        if release.home == "cpu":
             requires = tuple(line for line in map(_public, known.requires) if not _is_gpu(line))
         elif release.package == "torch":
-            pins = self.of(release.version, release.index or "")
+            pins = self.of(release.version, release.home or "")
             if pins is None:
                 return wheel
             requires, evidence = pins.requires(known.requires), pins.evidence
         else:
             requires = tuple(map(_public, known.requires))
-        return replace(
-            wheel,
+        return wheel._replace(
             requires=requires,
             requires_python=known.requires_python,
             built_against={**wheel.built_against, **_exact(requires)},
@@ -158,7 +156,7 @@ def parse_pins(entry: Entry, sources: Sources) -> IndexPins:
             raise entry.fault(f"requires[{number}]", "a library of nvidia- or cuda-")
     return IndexPins(
         torch=entry.text("torch"),
-        index=entry.text("index"),
+        home=entry.text("index"),
         libraries=libraries,
         on=_machines(entry, "on"),
         triton_on=_machines(entry, "triton-on"),

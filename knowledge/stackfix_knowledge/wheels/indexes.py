@@ -7,7 +7,7 @@ it counts as one container with all of those architectures.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from packaging.version import Version
 
@@ -22,13 +22,12 @@ __all__ = ["Companions", "IndexBuild", "IndexTable"]
 _CPU = "cpu"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexBuild:
+class IndexBuild(NamedTuple):
     """The builds of one minor version of torch on one index."""
 
     torch: str
     """The minor version, such as "2.7"."""
-    index: str
+    home: str
     """The index's name, which is also the local version part ("cu128")."""
     cuda: Version
     """The toolkit that it was built with, as major.minor."""
@@ -50,8 +49,7 @@ class IndexBuild:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Companions:
+class Companions(NamedTuple):
     """The releases that an index carries beside one version of torch, same local part."""
 
     torch: Version
@@ -91,7 +89,7 @@ class IndexTable:
 
     def names(self) -> tuple[str, ...]:
         """The indexes with CUDA builds, oldest CUDA first ("cu117", "cu118", …)."""
-        return tuple(sorted({build.index for build in self.builds}))
+        return tuple(sorted({build.home for build in self.builds}))
 
     def url(self, index: str) -> str:
         """The address of an index, as uv wants it."""
@@ -124,7 +122,7 @@ class IndexTable:
             if build.confirmed:
                 for version in build.versions:
                     wheels = tuple(_wheel(build, version, platform) for platform in build.code)
-                    yield _release("torch", version, build.index, wheels)
+                    yield _release("torch", version, build.home, wheels)
         for version in cpu:
             yield _release("torch", version, _CPU, (self._cpu_wheel("torch", version),))
 
@@ -136,14 +134,14 @@ class IndexTable:
                 for build in self.builds_of(companions.torch):
                     wheels = tuple(
                         WheelFact(
-                            file=_file(package, version, build.index, platform),
+                            file=_file(package, version, build.home, platform),
                             platform=platform,
                             cuda=build.cuda,
                             evidence=(*companions.evidence, *build.evidence),
                         )
                         for platform in build.code
                     )
-                    yield _release(package, version, build.index, wheels)
+                    yield _release(package, version, build.home, wheels)
 
     def _cpu_wheel(self, package: str, version: Version) -> WheelFact:
         return WheelFact(
@@ -157,7 +155,7 @@ class IndexTable:
 
 def _release(package: str, version: Version, index: str, wheels: tuple[WheelFact, ...]) -> Release:
     local = Version(f"{version}+{index}")
-    return Release(package=package, version=local, date="", index=index, wheels=wheels)
+    return Release(package=package, version=local, date="", home=index, wheels=wheels)
 
 
 def _file(package: str, version: Version, index: str, platform: str) -> str:
@@ -172,7 +170,7 @@ def _wheel(build: IndexBuild, version: Version, platform: str) -> WheelFact:
         libraries.append(LibraryCoverage(name=name, containers={build.linalg: 1}))
     ptxas = build.ptxas.get(platform)
     return WheelFact(
-        file=_file("torch", version, build.index, platform),
+        file=_file("torch", version, build.home, platform),
         platform=platform,
         cuda=build.cuda,
         built_against=build.built_against,
@@ -193,7 +191,7 @@ def _build(entry: Entry, sources: Sources) -> IndexBuild:
     built, ptxas = entry.entry("built-against"), entry.entry("ptxas")
     return IndexBuild(
         torch=entry.text("torch"),
-        index=entry.text("index"),
+        home=entry.text("index"),
         cuda=entry.version("cuda"),
         versions=entry.versions("versions"),
         built_against={library: built.version(library) for library in built.data},

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 from packaging.version import Version
 
@@ -29,8 +29,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ptxas:
+class Ptxas(NamedTuple):
     """A PTX assembler that a wheel brings along."""
 
     cuda: str
@@ -43,8 +42,7 @@ class Ptxas:
     """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WheelFact:
+class WheelFact(NamedTuple):
     """One wheel of a release; stands for its siblings with other Python tags."""
 
     file: str
@@ -61,7 +59,7 @@ class WheelFact:
     """Every Requires-Dist line of its METADATA; None: not read."""
     requires_python: str | None = None
     """The Requires-Python line of its METADATA."""
-    built_against: Mapping[str, Version] = field(default_factory=dict)
+    built_against: Mapping[str, Version] = {}
     """Libraries it was compiled with: ``{"cudnn": 9.8.0}``."""
     coverage: Coverage | None = None
     """The GPU code in it; None: nobody measured."""
@@ -73,8 +71,7 @@ class WheelFact:
     """Where this comes from."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
+class Release(NamedTuple):
     """One version of a package."""
 
     package: str
@@ -85,7 +82,7 @@ class Release:
     """Day of the upload, ISO 8601; empty where the index does not tell."""
     yanked: bool = False
     """Withdrawn by its maintainers."""
-    index: str | None = None
+    home: str | None = None
     """None: the default index. Otherwise the PyTorch index of that name, such as ``cu128``."""
     wheels: tuple[WheelFact, ...] = ()
     """One for each platform."""
@@ -143,7 +140,7 @@ def parse_release(entry: Entry, package: str) -> Release:
         version=entry.version("version"),
         date=entry.date("date") or "",
         yanked=entry.flag("yanked"),
-        index=entry.optional_text("index"),
+        home=entry.optional_text("index"),
         wheels=tuple(_wheel(wheel) for wheel in entry.entries("wheel")),
     )
 

@@ -166,7 +166,7 @@ class _PossibleBug:
 
 def _conditions_met(advisory: Advisory, stack: Stack, targets: Sequence[Target]) -> bool | None:
     """Whether what can be read off stack and cards is met, by any card; all cards count."""
-    conditions = replace(advisory.conditions, unobservable=())
+    conditions = advisory.conditions._replace(unobservable=())
     installed = {piece.name: piece.version for piece in stack}
     answers = {
         conditions.met(

@@ -115,7 +115,7 @@ def is_other_build(locked: LockedPackage, release: Release, usual: str | None) -
     if listed:
         return all(wheel.hash != hashes[wheel.filename] for wheel in listed)
     index = locked.source.index
-    return release.index is None and index is not None and usual is not None and index != usual
+    return release.home is None and index is not None and usual is not None and index != usual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,7 +65,7 @@ def _row(
         "version": str(release.version),
         "date": release.date,
         "yanked": release.yanked,
-        "index": release.index,
+        "index": release.home,
         "cuda": str(wheel.cuda) if wheel.cuda else None,
         "cpu_only": wheel.cpu_only,
         "evidence": sorted({evidence.kind.value for evidence in wheel.evidence}),

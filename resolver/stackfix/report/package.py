@@ -39,7 +39,7 @@ def _release(release: Release) -> dict[str, Any]:
         "version": str(release.version),
         "date": release.date,
         "yanked": release.yanked,
-        "index": release.index,
+        "index": release.home,
         "wheels": [
             {
                 "file": wheel.file,

@@ -41,7 +41,7 @@ def release_document(
         "role": package.role.value if package else None,
         "date": release.date,
         "yanked": release.yanked,
-        "index": release.index,
+        "index": release.home,
         "wheels": [_wheel(wheel, graph) for wheel in release.wheels],
         "platform": platform,
         "targets": [target_document(target) for target in targets],

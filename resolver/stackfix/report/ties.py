@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def collisions_of(name: str, graph: Graph, version: Version | None = None) -> li
 
 def evidence_of(evidence: Iterable[Evidence]) -> list[dict[str, Any]]:
     """Each piece with its fields, and the `line` that a report shows."""
-    return [asdict(one) | {"kind": one.kind.value, "line": one.describe()} for one in evidence]
+    return [one._asdict() | {"kind": one.kind.value, "line": one.describe()} for one in evidence]
 
 
 def _advisory(advisory: Advisory) -> dict[str, Any]:

@@ -51,5 +51,5 @@ class NoWheel:
             listed = bool(piece.locked.wheels) or piece.locked.sdist is not None
             return listed and piece.file is None
         release = piece.release
-        whole = target.platform.startswith("linux_") and release is not None and not release.index
+        whole = target.platform.startswith("linux_") and release is not None and not release.home
         return whole and release is not None and bool(release.wheels) and piece.wheel is None

@@ -182,7 +182,7 @@ class Candidates:
                     release.version,
                     known=self._known(release) or release.version == locked,
                     same_index=release.version.local == start.local,
-                    new_index=release.index not in problem.homes.named
+                    new_index=release.home not in problem.homes.named
                     and release.version.local != start.local,
                     distance=abs(places[Version(release.version.public)] - places.get(start, 0)),
                 )
@@ -222,9 +222,9 @@ class Candidates:
             return True
         if release.yanked or release.version.is_prerelease:
             return False
-        if release.index != self._index_of(locked) and not self._reaches(release):
+        if release.home != self._index_of(locked) and not self._reaches(release):
             return False
-        if release.index is not None and not self._is_built(release):
+        if release.home is not None and not self._is_built(release):
             return False
         return all(self._runs_on_python(wheel) for wheel in release.wheels)
 
@@ -248,7 +248,7 @@ class Candidates:
         """Whether a release of another index than the package's present one may be looked at."""
         return (
             release.package in self._problem.graph.packages.on_pytorch_indexes
-            and release.index in self._problem.homes.open
+            and release.home in self._problem.homes.open
         )
 
     def _closed(self, release: Release, locked: Version | None) -> str | None:
@@ -257,9 +257,9 @@ class Candidates:
             return None
         if release.package not in self._problem.graph.packages.on_pytorch_indexes:
             return None
-        if release.index is None and self._index_of(locked) is None:
+        if release.home is None and self._index_of(locked) is None:
             return None
-        return self._problem.homes.closed.get(release.index)
+        return self._problem.homes.closed.get(release.home)
 
     @staticmethod
     def _index_of(locked: Version | None) -> str | None:

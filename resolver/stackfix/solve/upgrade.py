@@ -50,7 +50,7 @@ class UvCandidates(Candidates):
 
     def _eligible(self, release: Release, locked: Version | None) -> bool:
         home = self._versions.get(release.package, locked)
-        same = release.index == self._index_of(home)
+        same = release.home == self._index_of(home)
         return same and super()._eligible(release, home)
 
     def _find(self, name: str) -> Iterator[Choice]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import pytest
 
@@ -142,7 +141,7 @@ def parsed(**changes: object) -> tuple[Signature, ...]:
 
 def test_a_signature_is_read() -> None:
     (signature,) = parsed()
-    assert replace(signature, weak=True).weak
+    assert signature._replace(weak=True).weak
     assert signature.stage is CrashStage.STACK
 
 

@@ -72,8 +72,8 @@ def test_each_build_pins_its_own_cudnn_and_nccl(
 
 
 def test_every_build_that_is_offered_has_pins_and_no_others_have(graph: Graph) -> None:
-    offered = {(b.torch, b.index) for b in graph.indexes.builds if b.confirmed}
-    assert {(pins.torch, pins.index) for pins in PinTable.load()} == offered
+    offered = {(b.torch, b.home) for b in graph.indexes.builds if b.confirmed}
+    assert {(pins.torch, pins.home) for pins in PinTable.load()} == offered
 
 
 @pytest.mark.parametrize("package", package_table().on_pytorch_indexes)
@@ -81,24 +81,24 @@ def test_the_requirements_of_every_release_on_the_indexes_are_known(
     graph: Graph, package: str
 ) -> None:
     for release in graph.releases(package):
-        if release.index is not None:
+        if release.home is not None:
             for line in lines(graph, package, str(release.version)):
                 Requirement(line)
 
 
 def test_libraries_of_two_cuda_majors_never_meet(graph: Graph) -> None:
     for release in graph.releases("torch"):
-        if release.index not in (None, "cpu"):
+        if release.home not in (None, "cpu"):
             names = required(graph, str(release.version), X86)
             majors = {name[-4:] for name in names if name[-4:] in ("cu11", "cu12", "cu13")}
             assert len(majors) <= 1, release.version
 
 
 def test_the_same_pins_as_the_default_index_only_for_its_cuda(graph: Graph) -> None:
-    builds = {(build.torch, build.index): build for build in graph.indexes.builds}
+    builds = {(build.torch, build.home): build for build in graph.indexes.builds}
     for pins in PinTable.load():
         if pins.libraries is None:
-            build = builds[pins.torch, pins.index]
+            build = builds[pins.torch, pins.home]
             for version in build.versions:
                 usual = graph.release("torch", version)
                 assert usual is not None
@@ -133,7 +133,7 @@ def test_where_the_script_names_x86_64_the_aarch64_builds_hold_their_libraries(
 
 def test_builds_for_windows_hold_their_libraries(graph: Graph) -> None:
     for release in graph.releases("torch"):
-        if release.index is not None:
+        if release.home is not None:
             assert required(graph, str(release.version), WINDOWS) == {}
 
 

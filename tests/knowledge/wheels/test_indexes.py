@@ -62,7 +62,7 @@ def test_a_build_that_nobody_wrote_down_is_unknown(indexes: IndexTable) -> None:
 
 
 def test_an_inferred_list_of_code_says_so(indexes: IndexTable) -> None:
-    (build,) = [b for b in indexes.builds_of(Version("2.6.0")) if b.index == "cu126"]
+    (build,) = [b for b in indexes.builds_of(Version("2.6.0")) if b.home == "cu126"]
     assert build.note is not None
     assert "inferred" in build.note
 
@@ -75,7 +75,7 @@ def test_a_build_that_the_documents_disagree_about_is_not_offered(indexes: Index
 def test_a_release_knows_its_index_and_its_cuda(indexes: IndexTable) -> None:
     found = release(indexes, "torch", "2.7.1+cu128")
     assert found is not None
-    assert found.index == "cu128"
+    assert found.home == "cu128"
     wheel = found.wheel("linux_x86_64")
     assert wheel is not None
     assert wheel.cuda == Version("12.8")
@@ -113,7 +113,7 @@ def test_the_cpu_index_has_no_gpu_code(indexes: IndexTable) -> None:
 def test_companions_follow_torch_to_its_index(indexes: IndexTable) -> None:
     found = release(indexes, "torchvision", "0.22.1+cu128")
     assert found is not None
-    assert found.index == "cu128"
+    assert found.home == "cu128"
 
 
 def test_an_index_has_an_address(indexes: IndexTable) -> None:
@@ -129,11 +129,11 @@ def test_nothing_here_is_called_measured(indexes: IndexTable) -> None:
 def test_an_index_is_named_after_its_cuda(indexes: IndexTable) -> None:
     for build in indexes.builds:
         major, minor = build.cuda.release[:2]
-        assert build.index == f"cu{major}{minor}"
+        assert build.home == f"cu{major}{minor}"
 
 
 def test_a_build_is_listed_once(indexes: IndexTable) -> None:
-    builds = [(build.torch, build.index) for build in indexes.builds]
+    builds = [(build.torch, build.home) for build in indexes.builds]
     assert len(builds) == len(set(builds))
 
 

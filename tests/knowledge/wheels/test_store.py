@@ -68,7 +68,7 @@ def test_a_release_is_read_with_all_that_is_known(folder: Path) -> None:
     assert release is not None
     wheel = release.wheel("linux_x86_64")
     assert wheel is not None
-    assert (release.date, release.yanked, release.index) == ("2024-10-25", False, None)
+    assert (release.date, release.yanked, release.home) == ("2024-10-25", False, None)
     assert wheel.requires == ("nvidia-cublas-cu12",)
     assert wheel.cuda == Version("12.6")
     assert wheel.built_against == {"cublas": Version("12.6.3")}

@@ -176,7 +176,7 @@ def test_a_default_torch_beside_what_its_metadata_asks_for_lacks_nothing() -> No
     measured = [
         release.version
         for release in graph().releases("torch")
-        if release.index is None
+        if release.home is None
         and (fact := release.wheel("linux_x86_64"))
         and any(graph().loading.library(name) for name in fact.needs)
     ]
@@ -210,7 +210,7 @@ def closure(*requirements: str) -> list[Piece]:
         fitting = [
             release.version
             for release in graph().releases(wanted.name)
-            if release.index is None and wanted.specifier.contains(release.version)
+            if release.home is None and wanted.specifier.contains(release.version)
         ]
         pinned = str(wanted.specifier).removeprefix("==")
         (made,) = known(f"{wanted.name}=={max(fitting) if fitting else pinned}")

@@ -84,7 +84,7 @@ def test_torchaudio_wants_the_very_cuda_of_torch() -> None:
 @pytest.mark.parametrize("package", ["torchvision", "torchaudio"])
 def test_no_pair_of_the_default_index_differs_in_cuda(package: str) -> None:
     for release in graph().releases(package):
-        for one in release.wheels if release.index is None else ():
+        for one in release.wheels if release.home is None else ():
             for line in one.requires or ():
                 if not (pin := re.match(r"torch ?\(?==([\w.]+)", line)):
                     continue

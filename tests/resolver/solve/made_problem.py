@@ -75,7 +75,7 @@ def _release(name: str, version: str, made: Made) -> Release:
     )
     local = Version(version).local
     return Release(
-        package=name, version=Version(version), date="2026-01-01", index=local, wheels=(fact,)
+        package=name, version=Version(version), date="2026-01-01", home=local, wheels=(fact,)
     )
 
 
