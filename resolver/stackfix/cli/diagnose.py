@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from stackfix.cli.failures import FINDINGS
-from stackfix.cli.options import format_option
+from stackfix.cli.options import Choice, format_option
+from stackfix.wording import one_line
 
 if TYPE_CHECKING:
     from stackfix.diagnose.diagnosis import Diagnosis, StackMatch
-    from stackfix.diagnose.redact import Redactor
+    from stackfix_lockfiles.project import Project
 
 __all__ = ["command"]
 
@@ -26,7 +27,8 @@ __all__ = ["command"]
     "--project",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="Tie the answer to this project's lock. Default: the one in or above this folder, if any.",
+    help="Compare the answer with this project's lock. Default: the one in or above this folder, if"
+    " any.",
 )
 @click.option("--no-project", is_flag=True, help="Look at the logs alone.")
 @click.option(
@@ -77,7 +79,9 @@ def command(
 
 
 def _print(found: Diagnosis, redact: bool, output_format: str) -> None:
-    redactor = _redactor(found) if redact else None
+    from stackfix.diagnose.redact import Redactor
+
+    redactor = Redactor.of(found) if redact else None
     if output_format == "json":
         from stackfix.report.diagnosis_json import diagnosis_document
         from stackfix.report.json import dump
@@ -90,35 +94,23 @@ def _print(found: Diagnosis, redact: bool, output_format: str) -> None:
         show_diagnosis(output_console(), found, redactor)
 
 
-def _redactor(found: Diagnosis) -> Redactor:
-    from stackfix.diagnose.redact import Redactor
-
-    events = (*found.cause, *found.wrappers, *found.collateral, *found.others)
-    return Redactor(event.host for event in events if event.host)
-
-
 def _follow(paths: list[str], redact: bool, reaction: str | None, output_format: str) -> int:
     import subprocess
 
-    from stackfix.diagnose.watch import watch
+    from stackfix.diagnose.watch import variables, watch
 
     for found in watch(paths):
         _print(found, redact, output_format)
         sys.stdout.flush()
         if reaction is not None:
-            first = found.cause[0]
-            told = {
-                "STACKFIX_FAMILY": found.family.name,
-                "STACKFIX_RANK": "" if found.rank is None else str(found.rank),
-                "STACKFIX_FILE": first.file,
-                "STACKFIX_LINE": str(first.line),
-            }
-            subprocess.run(reaction, shell=True, check=False, env={**os.environ, **told})
+            env = {**os.environ, **variables(found)}
+            subprocess.run(reaction, shell=True, check=False, env=env)
     return 0
 
 
 def _stack_match(found: Diagnosis, path: Path | None) -> StackMatch | None:
     """How the answer fits the project here; None where there is none. Uses no network."""
+    from stackfix.errors import EXPECTED
     from stackfix_lockfiles.errors import InputError
     from stackfix_lockfiles.project import Project
 
@@ -130,6 +122,37 @@ def _stack_match(found: Diagnosis, path: Path | None) -> StackMatch | None:
         return None
     if not (project.root / "uv.lock").is_file():
         return None
-    from stackfix.cli.tying import tie_to_project
+    try:
+        return _match_project(found, project)
+    except EXPECTED as error:
+        if path is not None:
+            raise
+        # Nobody asked for this project: one that cannot be judged is left out.
+        click.echo(f"note: not compared with the project: {one_line(str(error))}", err=True)
+        return None
 
-    return tie_to_project(found, project, quiet=path is None)
+
+def _match_project(found: Diagnosis, project: Project) -> StackMatch:
+    """The answer beside the lock, for the log's cards, the project's targets, or this host."""
+    from stackfix.cli.asking import graph_of, machine, request_of
+    from stackfix.diagnose.stack_match import stack_match
+    from stackfix.plan.lock_state import audited
+    from stackfix_lockfiles.lock import Lock
+
+    graph = graph_of(project)
+    lock = Lock.read(project.root / "uv.lock")
+    named = tuple(dict.fromkeys(gpu.name for c in found.cards if (gpu := graph.gpus.find(c))))
+    choice = Choice(
+        project=Path(project.root),
+        targets=named[:2],
+        hosts=(),
+        platforms=(),
+        python=None,
+        extras=(),
+        groups=(),
+        all_extras=False,
+        offline=True,
+    )
+    request, _ = request_of(choice, project, graph)
+    findings = audited(request, lock).findings
+    return stack_match(found, findings, lock, machine(graph), graph.packages)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stackfix.diagnose.allocator import read_allocation
 from stackfix.diagnose.diagnosis import Confidence, Diagnosis, Event, Step
 from stackfix.diagnose.events import LogReading
 from stackfix.diagnose.facts import Facts
 from stackfix.diagnose.hang import Hang, read_hang
-from stackfix.diagnose.ordering import causes_in_order, decide, set_handled_aside
-from stackfix.diagnose.particular import with_particulars
+from stackfix.diagnose.ordering import causes_in_order, choose_signatures, mark_survived
+from stackfix.diagnose.particulars import read_allocation, with_particulars
 from stackfix.diagnose.ranks import assign_ranks
 from stackfix.diagnose.unknown import differing_versions, nothing_found
 from stackfix_knowledge.cards.gpus import GpuTable
@@ -29,8 +28,8 @@ def answer(readings: Sequence[LogReading], facts: Facts, gpus: GpuTable) -> Diag
     """The diagnosis of logs that were read."""
     events = [event for reading in readings for event in reading.events]
     assign_ranks(events, facts)
-    decide(events, facts, gpus)
-    set_handled_aside(events, readings)
+    choose_signatures(events, facts, gpus)
+    mark_survived(events, readings)
     events = [event for event in events if event.signature is not None]
     causes = causes_in_order(events)
     hang = read_hang([event for event in events if not event.handled], facts)
@@ -63,14 +62,15 @@ def _is_later(cause: Event, hang: Hang) -> bool:
 
 def _of_cause(causes: Sequence[Event], events: Sequence[Event]) -> Diagnosis:
     table = signature_table()
-    first = _by_time(causes)
+    first = _earliest_of_its_kind(causes)
     assert first.signature is not None
     assert first.family is not None
     name = first.family
-    why = [_class_of(first)]
+    why = [_why_it_comes_first(first)]
     if name == "oom_capacity":
-        name, sentence = _allocation(first)
-        why.append(sentence)
+        allocation = read_allocation(first.text)
+        name = "oom_fragmentation" if allocation.is_fragmented else name
+        why.append(allocation.sentence)
     family = table.family(name)
     same = [e for e in causes if e is not first and e.family == first.family]
     lines = [
@@ -99,7 +99,7 @@ def _of_cause(causes: Sequence[Event], events: Sequence[Event]) -> Diagnosis:
     )
 
 
-def _by_time(causes: Sequence[Event]) -> Event:
+def _earliest_of_its_kind(causes: Sequence[Event]) -> Event:
     """Of the likeliest causes that are equally good and of one host the earliest."""
     best = causes[0]
     for other in causes[1:]:
@@ -116,7 +116,7 @@ def _by_time(causes: Sequence[Event]) -> Event:
     return best
 
 
-def _class_of(event: Event) -> str:
+def _why_it_comes_first(event: Event) -> str:
     what = {
         CrashStage.HARDWARE: "A fault of the hardware comes before all that it brings about.",
         CrashStage.HOST: "The operating system's own report comes before errors of libraries.",
@@ -135,25 +135,6 @@ def _class_of(event: Event) -> str:
         CrashStage.CATEGORY: "Only a category of fault is named.",
     }
     return what[event.stage]
-
-
-def _allocation(event: Event) -> tuple[str, str]:
-    """Shortage or fragmentation, and the numbers that say so."""
-    read = read_allocation(event.text)
-    if read.wanted is None:
-        return "oom_capacity", "The sentence has no numbers."
-    numbers = (
-        f"wanted {_gib(read.wanted)}, free {_gib(read.free)},"
-        f" reserved but unused {_gib(read.unallocated)}, in use {_gib(read.allocated)},"
-        f" card {_gib(read.total)}"
-    )
-    if read.is_fragmented:
-        return "oom_fragmentation", f"Free and unused memory together would do: {numbers}."
-    return "oom_capacity", f"Even with all unused memory given back it does not fit: {numbers}."
-
-
-def _gib(number: int | None) -> str:
-    return "?" if number is None else f"{number / (1 << 30):.2f} GiB"
 
 
 def _confidence(event: Event, events: Sequence[Event]) -> Confidence:

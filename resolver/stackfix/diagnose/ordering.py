@@ -18,7 +18,7 @@ from stackfix_knowledge.logs.signatures import (
     Signature,
 )
 
-__all__ = ["causes_in_order", "decide", "has_failed", "set_handled_aside"]
+__all__ = ["causes_in_order", "choose_signatures", "mark_survived"]
 
 _ALONE = CrashStage.PROCESS
 """From this stage on even a weak sign counts alone: it tells how a process ended."""
@@ -26,7 +26,7 @@ _AFTERWARDS = 5
 """Lines that must follow a failure before an end that looks well speaks for a recovery."""
 
 
-def decide(events: Sequence[Event], facts: Facts, gpus: GpuTable) -> None:
+def choose_signatures(events: Sequence[Event], facts: Facts, gpus: GpuTable) -> None:
     """Settle for each event which of its candidates holds."""
     for event in events:
         event.signature = next(
@@ -63,7 +63,7 @@ def _version(text: str | None) -> Version | None:
         return None
 
 
-def set_handled_aside(events: Sequence[Event], readings: Sequence[LogReading]) -> None:
+def mark_survived(events: Sequence[Event], readings: Sequence[LogReading]) -> None:
     """Mark what a log's good end shows to have been survived."""
     for reading in readings:
         if not reading.ending.well:
@@ -85,7 +85,7 @@ def set_handled_aside(events: Sequence[Event], readings: Sequence[LogReading]) -
                 event.handled = True
 
 
-def has_failed(events: Sequence[Event], besides: Event | None = None) -> bool:
+def _has_failed(events: Sequence[Event], besides: Event | None = None) -> bool:
     """Whether some event, other than weak signs, shows that the run failed."""
     return any(
         event is not besides
@@ -116,7 +116,7 @@ def _counts(event: Event, events: Sequence[Event]) -> bool:
         return True
     if signature.stage is CrashStage.KILLED:
         return not _explains_the_end(signature, events)
-    return signature.stage >= _ALONE or has_failed(events, besides=event)
+    return signature.stage >= _ALONE or _has_failed(events, besides=event)
 
 
 def _explains_the_end(signature: Signature, events: Sequence[Event]) -> bool:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stackfix.diagnose.diagnosis import Diagnosis
 
 __all__ = ["Redactor"]
 
@@ -50,6 +54,12 @@ class Redactor:
         self._words: dict[tuple[str, str], str] = {}
         self._counts: dict[str, int] = {}
         self._hosts = sorted({name for name in known if len(name) > 2}, key=len, reverse=True)
+
+    @classmethod
+    def of(cls, diagnosis: Diagnosis) -> Redactor:
+        """The redactor of an answer, which knows the hosts of its events."""
+        events = (*diagnosis.cause, *diagnosis.wrappers, *diagnosis.collateral, *diagnosis.others)
+        return cls(event.host for event in events if event.host)
 
     def text(self, text: str) -> str:
         """`text`, fit for sharing."""

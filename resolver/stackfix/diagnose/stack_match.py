@@ -1,24 +1,46 @@
-"""Tying an answer to the project's own stack: where rules and log agree, and where they do not."""
+"""An answer beside the project's stack and this host: where they agree with it, and where not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
 from stackfix.diagnose.diagnosis import Diagnosis, StackMatch
+from stackfix.host.health import fabric_trouble, hardware_xids, xid_in_words
+from stackfix.host.host import Host
+from stackfix_knowledge.logs.xids import XidKind, xid_of
 
 if TYPE_CHECKING:
     from stackfix.model.finding import Finding
     from stackfix_knowledge.stack.packages import PackageTable
+    from stackfix_lockfiles.lock import Lock
 
-__all__ = ["PLAN", "tie"]
+__all__ = ["compare_with_stack", "host_evidence", "stack_match"]
 
-PLAN = "stackfix plan"
+_MOST_SENTENCES = 4
+_SMALL_SHM = 1 << 30
 
 
-def tie(
+def stack_match(
+    diagnosis: Diagnosis,
+    findings: Sequence[Finding],
+    lock: Lock,
+    host: Host,
+    packages: PackageTable,
+) -> StackMatch:
+    """The answer beside what the rules find in the project's lock, and what this host shows."""
+    locked: dict[str, list[str]] = {}
+    for package in lock.packages:
+        if package.version is not None:
+            locked.setdefault(package.name, []).append(package.version)
+    match = compare_with_stack(diagnosis, findings, locked, host.driver, packages)
+    return replace(match, host=host_evidence(diagnosis, host))
+
+
+def compare_with_stack(
     diagnosis: Diagnosis,
     findings: Sequence[Finding],
     locked: Mapping[str, Sequence[str]],
@@ -29,23 +51,23 @@ def tie(
 
     `locked` holds the locked versions by package; `driver` is this host's.
     """
-    strangers = _strangers(diagnosis, locked, driver, packages)
+    differing = _differing(diagnosis, locked, driver, packages)
     family = diagnosis.family
-    fitting = [finding for finding in findings if finding.code in family.findings]
+    same_fault = [finding for finding in findings if finding.code in family.findings]
     at_fault = packages.logged_as(family.library) if family.library else ()
     if at_fault and family.library != "torch":
         # Code for a card can be missing in any library; other faults sit in the one they name.
-        fitting = [finding for finding in fitting if finding.package in at_fault]
-    note = f" But {'; '.join(strangers)}: is this the log of another environment?" * bool(strangers)
+        same_fault = [finding for finding in same_fault if finding.package in at_fault]
+    note = f" But {'; '.join(differing)}: is this the log of another environment?" * bool(differing)
     if not family.findings:
         return StackMatch(agrees=None, sentence=f"No rule judges faults of this kind.{note}")
-    if fitting:
-        codes = tuple(dict.fromkeys(finding.code for finding in fitting))
+    if same_fault:
+        codes = tuple(dict.fromkeys(finding.code for finding in same_fault))
         return StackMatch(
-            agrees=not strangers,
-            sentence=f"The lock shows the same fault ({', '.join(codes)}): {PLAN}.{note}",
+            agrees=not differing,
+            sentence=f"The lock shows the same fault ({', '.join(codes)}): stackfix plan.{note}",
             codes=codes,
-            findings=tuple(dict.fromkeys(f"{f.code} {f.message}" for f in fitting))[:4],
+            findings=tuple(dict.fromkeys(f"{f.code} {f.message}" for f in same_fault))[:4],
         )
     others = tuple(dict.fromkeys(f.code for f in findings))
     rest = f" (it finds {', '.join(others)})" if others else ""
@@ -58,7 +80,7 @@ def tie(
     )
 
 
-def _strangers(
+def _differing(
     diagnosis: Diagnosis,
     locked: Mapping[str, Sequence[str]],
     driver: str | None,
@@ -69,7 +91,7 @@ def _strangers(
     for component, logged in diagnosis.versions.items():
         names = packages.logged_as(component)
         known = [version for name in names for version in locked.get(name, ())]
-        if known and not any(_same(logged, version) for version in known):
+        if known and not any(_same_version(logged, version) for version in known):
             found.append(f"the log shows {component} {logged}, the lock {', '.join(known)}")
     seen = diagnosis.versions.get("driver")
     if seen and driver and seen != driver:
@@ -77,7 +99,7 @@ def _strangers(
     return found
 
 
-def _same(logged: str, locked: str) -> bool:
+def _same_version(logged: str, locked: str) -> bool:
     """Whether a version printed at run time is the locked one; it may print fewer numbers."""
     try:
         one, other = Version(logged).release, Version(locked).release
@@ -85,3 +107,23 @@ def _same(logged: str, locked: str) -> bool:
         return True
     shorter = min(len(one), len(other))
     return one[:shorter] == other[:shorter]
+
+
+def host_evidence(diagnosis: Diagnosis, host: Host) -> tuple[str, ...]:
+    """A sentence each; empty where the host shows nothing that bears on it."""
+    return tuple(_host_sentences(diagnosis.family.name, host))[:_MOST_SENTENCES]
+
+
+def _host_sentences(family: str, host: Host) -> Iterator[str]:
+    for _, words in hardware_xids(host):
+        yield f"This host's kernel log has {words}"
+    if family == "kernel_memory_fault" and host.kernel_log is not None:
+        for report in host.kernel_log.reports:
+            xid = None if report.switch else xid_of(report.number)
+            if xid is not None and xid.kind is XidKind.PROGRAM:
+                yield f"This host's kernel log has {xid_in_words(report)}"
+    if family == "driver_802_not_ready" and (trouble := fabric_trouble(host)):
+        yield f"On this host {trouble.text}."
+    shm = host.system.shm
+    if family == "shm_exhausted" and shm is not None and shm < _SMALL_SHM:
+        yield f"On this host /dev/shm has {shm >> 20} MiB."

@@ -10,7 +10,7 @@ from stackfix.diagnose import diagnose
 from stackfix.diagnose.diagnosis import Diagnosis
 from stackfix.diagnose.files import LogError
 
-__all__ = ["watch"]
+__all__ = ["variables", "watch"]
 
 INTERVAL = 2.0
 """Seconds between two looks."""
@@ -46,6 +46,17 @@ def watch(
                 yield pending
             pending = None
         sleep(interval)
+
+
+def variables(diagnosis: Diagnosis) -> dict[str, str]:
+    """What a command that is run for a cause finds in its environment."""
+    first = diagnosis.cause[0]
+    return {
+        "STACKFIX_FAMILY": diagnosis.family.name,
+        "STACKFIX_RANK": "" if diagnosis.rank is None else str(diagnosis.rank),
+        "STACKFIX_FILE": first.file,
+        "STACKFIX_LINE": str(first.line),
+    }
 
 
 def _look(paths: list[str]) -> Diagnosis | None:

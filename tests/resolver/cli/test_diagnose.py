@@ -90,7 +90,7 @@ def test_a_broken_project_does_not_keep_a_log_from_being_read(
     make_project(log.parent)
     (log.parent / "uv.lock").write_text("version = 99\n")
     assert main(["diagnose", str(log)]) == 0
-    assert "not tied to the project" in capsys.readouterr().err
+    assert "not compared with the project" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

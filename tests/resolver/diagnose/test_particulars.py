@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stackfix.diagnose.allocator import read_allocation
+from stackfix.diagnose.particulars import read_allocation
 
 GIB = 1 << 30
 SENTENCE = (

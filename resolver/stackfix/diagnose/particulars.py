@@ -1,16 +1,37 @@
-"""Remedies with the names and numbers of the case at hand."""
+"""The particulars of a case: what its line names, and the numbers of a failed allocation."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from stackfix.diagnose.diagnosis import Diagnosis, Event
 from stackfix_knowledge.logs.signatures import Particulars, Remedy
 from stackfix_knowledge.logs.xids import xid_in, xid_of
 
-__all__ = ["with_particulars"]
+__all__ = ["Allocation", "read_allocation", "with_particulars"]
+
+_UNITS = {
+    "bytes": 1,
+    "B": 1,
+    "KiB": 1 << 10,
+    "MiB": 1 << 20,
+    "GiB": 1 << 30,
+    "TiB": 1 << 40,
+    "KB": 1 << 10,
+    "MB": 1 << 20,
+    "GB": 1 << 30,
+}
+_AMOUNT = r"(\d+(?:\.\d+)?) (bytes|B|[KMGT]i?B)"
+_FIELDS = {
+    "wanted": (rf"Tried to allocate {_AMOUNT}",),
+    "total": (rf"total capacity of {_AMOUNT}", rf"{_AMOUNT} total capacity"),
+    "free": (rf"of which {_AMOUNT} is free", rf"{_AMOUNT} free[;)]"),
+    "allocated": (rf"{_AMOUNT} is allocated by PyTorch", rf"{_AMOUNT} already allocated"),
+    "unallocated": (rf"{_AMOUNT} is reserved by PyTorch but unallocated",),
+    "reserved": (rf"{_AMOUNT} reserved in total by PyTorch",),
+}
 
 
 def with_particulars(diagnosis: Diagnosis) -> Diagnosis:
@@ -115,6 +136,65 @@ def _batch(diagnosis: Diagnosis, event: Event | None) -> str | None:
         f"{wanted} is not {micro} × {steps} × {world}: world size {world} was seen,"
         f" so the batch must be a multiple of {micro * world}."
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocation:
+    """PyTorch's sentence of an allocation that failed. All in bytes; None: it does not say."""
+
+    wanted: int | None
+    total: int | None
+    free: int | None
+    allocated: int | None
+    unallocated: int | None
+    """Reserved by PyTorch, but not in use."""
+
+    @property
+    def is_fragmented(self) -> bool:
+        """Whether free and unused memory together would hold the request."""
+        if self.wanted is None or not self.unallocated:
+            return False
+        return (self.free or 0) + self.unallocated >= self.wanted > (self.free or 0)
+
+    @property
+    def sentence(self) -> str:
+        """Whether memory was short or in pieces, and the numbers that say so."""
+        if self.wanted is None:
+            return "The sentence has no numbers."
+        numbers = (
+            f"wanted {_gib(self.wanted)}, free {_gib(self.free)},"
+            f" reserved but unused {_gib(self.unallocated)}, in use {_gib(self.allocated)},"
+            f" card {_gib(self.total)}"
+        )
+        if self.is_fragmented:
+            return f"Free and unused memory together would do: {numbers}."
+        return f"Even with all unused memory given back it does not fit: {numbers}."
+
+
+def _gib(number: int | None) -> str:
+    return "?" if number is None else f"{number / (1 << 30):.2f} GiB"
+
+
+def read_allocation(text: str) -> Allocation:
+    """The numbers of the sentence, in its present form and the one before torch 2.1."""
+    found = {name: _amount(text, patterns) for name, patterns in _FIELDS.items()}
+    unallocated = found["unallocated"]
+    if unallocated is None and found["reserved"] is not None and found["allocated"] is not None:
+        unallocated = max(0, found["reserved"] - found["allocated"])
+    return Allocation(
+        wanted=found["wanted"],
+        total=found["total"],
+        free=found["free"],
+        allocated=found["allocated"],
+        unallocated=unallocated,
+    )
+
+
+def _amount(text: str, patterns: tuple[str, ...]) -> int | None:
+    for pattern in patterns:
+        if match := re.search(pattern, text):
+            return int(float(match[1]) * _UNITS[match[2]])
+    return None
 
 
 _SENTENCES: Mapping[Particulars, Callable[[Diagnosis, Event | None], str | None]] = {
