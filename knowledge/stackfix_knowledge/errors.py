@@ -1,34 +1,9 @@
-"""What can go wrong with facts and with measuring."""
+"""What can go wrong with facts, besides a file or an index that is `Unreadable`."""
 
 from __future__ import annotations
 
-__all__ = ["KnowledgeError", "MeasureError"]
+__all__ = ["KnowledgeError"]
 
 
 class KnowledgeError(Exception):
     """Something that a user can put right; `str()` is the one line to show."""
-
-
-class MeasureError(KnowledgeError):
-    """A file or an index that cannot be read. ``str()`` is the one line to show."""
-
-    def __init__(self, source: str, place: str | None, expected: str) -> None:
-        self.source = source
-        """The wheel, library or index at fault."""
-        self.place = place
-        """Where in it; None for the whole of it."""
-        self.expected = expected
-        """What should be there."""
-        where = source if place is None else f"{source}: {place}"
-        super().__init__(_one_line(f"{where}: expected {expected}"))
-
-    def __reduce__(self) -> tuple[type[MeasureError], tuple[str, str | None, str]]:
-        """Copies between processes are made of the parts, not of the line."""
-        return type(self), (self.source, self.place, self.expected)
-
-
-def _one_line(text: str) -> str:
-    """Names come from strangers' files: keep them from breaking the line or the terminal."""
-    return "".join(
-        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
-    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import configparser
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from stackfix_index.errors import Unreadable
 
 __all__ = ["INDEX_VARIABLES", "NamedIndex", "default_index", "entries", "named_index"]
 
@@ -59,8 +59,10 @@ def entries(variable: str, value: str) -> Iterator[NamedIndex]:
 def default_index(environment: Mapping[str, str] = os.environ) -> str:
     """The address of the index that uv or pip would ask, with its credentials.
 
-    From variables of uv's and pip's, else pip's configuration, else what uv takes by itself. Raises
-    LookupError where there is no uv to say that.
+    From variables of uv's and pip's, else pip's configuration, else what uv takes by itself.
+
+    Raises:
+        Unreadable: there is no uv to say that.
     """
     for variable in ("UV_DEFAULT_INDEX", "UV_INDEX_URL"):
         for index in entries(variable, environment.get(variable, "")):
@@ -70,6 +72,8 @@ def default_index(environment: Mapping[str, str] = os.environ) -> str:
 
 def _pips_index(environment: Mapping[str, str]) -> str | None:
     """`index-url` of pip's `[global]` section; a file that is read later wins."""
+    import configparser
+
     found = None
     for path in _pips_files(environment):
         parser = configparser.RawConfigParser()
@@ -110,6 +114,8 @@ def _pips_files(environment: Mapping[str, str]) -> Iterator[Path]:
 def _uvs_index() -> str:
     """The index that uv takes where nothing is set, as `--emit-index-url` writes it."""
     command = ["pip", "compile", "--emit-index-url", "--offline", "--quiet", "--no-header"]
+    import subprocess
+
     try:
         import uv
 
@@ -122,9 +128,10 @@ def _uvs_index() -> str:
             text=True,
             env={name: os.environ[name] for name in os.environ if not name.startswith("UV_")},
         )
+        said = run.stdout
     except (ImportError, OSError, subprocess.TimeoutExpired):
-        raise LookupError("no uv says which index it takes by itself") from None
-    option, _, address = run.stdout.strip().partition(" ")
+        said = ""
+    option, _, address = said.strip().partition(" ")
     if option != "--index-url":
-        raise LookupError("uv does not say which index it takes by itself")
+        raise Unreadable("index", None, "the address of a package index, in UV_DEFAULT_INDEX")
     return address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.errors import KnowledgeError
 from stackfix_lockfiles.errors import LockfilesError
 
@@ -12,5 +13,5 @@ class StackfixError(Exception):
     """Something that a user can put right; `str()` is the one line to show."""
 
 
-EXPECTED = (StackfixError, LockfilesError, KnowledgeError)
+EXPECTED = (StackfixError, LockfilesError, KnowledgeError, Unreadable)
 """The root of the errors of each package: any other exception is a bug."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import stat
-import struct
 import zipfile
-import zlib
 from pathlib import Path
 
 import pytest
@@ -15,12 +13,12 @@ import pytest
 from stackfix_lockfiles import metadata as module
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.metadata import requires
-from stackfix_lockfiles.metadata.zipped import TAIL, BadZip, metadata_of
 from stackfix_lockfiles.packages import LockedFile, LockedPackage, Source, SourceKind
 from stackfix_lockfiles.sources import DeclaredIndex
 from tests.registry.server import Index
 
 TEXT = "Metadata-Version: 2.1\nName: Big_Thing\nVersion: 1.0\nRequires-Dist: torch<2.8,>=2.6\n"
+TAIL = 64 << 10
 WHEEL = "big_thing-1.0-py3-none-any.whl"
 
 
@@ -214,82 +212,3 @@ def test_credentials_in_a_url_are_used(index: Index) -> None:
     url = index.add(WHEEL, wheel()).replace("http://", "http://me:secret@")
     assert requires([package(url, None)])["big-thing"]
     assert set(index.authorized.values()) == {"Basic bWU6c2VjcmV0"}
-
-
-# Zip files made to harm
-
-
-def whole(data: bytes) -> bytes:
-    return metadata_of(data[-TAIL:], len(data), lambda start, end: data[start:end])
-
-
-def test_a_plain_wheel_is_read() -> None:
-    assert whole(wheel(padding=5 * TAIL)) == TEXT.encode()
-
-
-def test_a_wheel_of_more_than_4_gb_is_read() -> None:
-    """Its offsets stand in the 64-bit records (APPNOTE 4.5.3, 4.3.14, 4.3.15)."""
-    base = 5 << 30  # where the METADATA begins; what comes before is never asked for
-    name, text = b"big_thing-1.0.dist-info/METADATA", TEXT.encode()
-    sizes = (zlib.crc32(text), len(text), len(text))
-    local = struct.pack("<4s5H3L2H", b"PK\3\4", 20, 0, 0, 0, 0, *sizes, len(name), 0)
-    entry = struct.pack(
-        "<4s6H3L5H2L", b"PK\1\2", 45, 45, 0, 0, 0, 0, *sizes, len(name), 12, 0, 0, 0, 0, 2**32 - 1
-    )
-    entry += name + struct.pack("<2HQ", 1, 8, base)
-    start = base + len(local) + len(name) + len(text)
-    end64 = struct.pack(
-        "<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, len(entry), start
-    ) + struct.pack("<4sLQL", b"PK\6\7", 0, start + len(entry), 1)
-    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, len(entry), 2**32 - 1, 0)
-    tail = local + name + text + entry + end64 + end
-    total = base + len(tail)
-    assert metadata_of(tail, total, lambda start, end: b"") == text
-    short = tail[-len(end64 + end) :]
-    assert metadata_of(short, total, lambda first, last: tail[first - base : last - base]) == text
-
-
-def test_a_bomb_is_not_unpacked() -> None:
-    with pytest.raises(BadZip, match="out of bounds"):
-        whole(wheel("Metadata-Version: 2.1\n" + "x" * (8 << 20)))
-
-
-def _patched(data: bytes, signature: bytes, offset: int, value: bytes) -> bytes:
-    at = data.rfind(signature) + offset
-    return data[:at] + value + data[at + len(value) :]
-
-
-@pytest.mark.parametrize(
-    ("signature", "offset", "value"),
-    [
-        (b"PK\x05\x06", 12, b"\xfe\xff\xff\xff"),  # size of the directory
-        (b"PK\x05\x06", 16, b"\xfe\xff\xff\xff"),  # its offset
-        (b"PK\x05\x06", 16, b"\xff\xff\xff\xff"),  # a large file without the large end
-    ],
-)
-def test_a_lying_end_is_refused(signature: bytes, offset: int, value: bytes) -> None:
-    with pytest.raises(BadZip):
-        whole(_patched(wheel(), signature, offset, value))
-
-
-def test_every_cut_and_every_changed_byte_is_refused_or_right() -> None:
-    data = wheel(compress=False)
-    for position in range(len(data)):
-        for damaged in (data[:position], data[:position] + b"\xff" + data[position + 1 :]):
-            try:
-                found = whole(damaged)
-            except BadZip:
-                continue
-            assert found == TEXT.encode(), position
-
-
-def test_a_server_that_gives_less_than_asked_is_refused() -> None:
-    data = wheel(padding=5 * TAIL, compress=False)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("big_thing-1.0.dist-info/METADATA", TEXT)
-        archive.writestr("big_thing/lib.so", b"\x90" * 5 * TAIL)
-    data = buffer.getvalue()
-    assert whole(data) == TEXT.encode()
-    with pytest.raises(BadZip, match="cut off"):
-        metadata_of(data[-TAIL:], len(data), lambda start, end: data[start : end - 1])

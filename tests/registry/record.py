@@ -24,7 +24,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from stackfix_lockfiles.metadata.remote import Reader
+from stackfix_index.client import Client
+from stackfix_lockfiles.metadata import RemoteMetadata
 from tests.registry.real import real_index
 from tests.registry.recording import FOLDER, RecordedFile, Recording, digest, reduced, version_of
 
@@ -38,7 +39,7 @@ class Recorder:
 
     def __init__(self, client: httpx.AsyncClient, index: str, files_host: str) -> None:
         self.client = client
-        self.reader = Reader()
+        self.reader = RemoteMetadata(Client())
         self.index = index.rstrip("/")
         self.files_host = files_host
         self.limit = asyncio.Semaphore(_AT_ONCE)
@@ -140,7 +141,7 @@ class Recorder:
         """One METADATA stands for a group of wheels."""
         file = min(files, key=lambda file: "cp311" not in file["filename"])
         async with self.limit:
-            text = await asyncio.to_thread(self.reader.metadata, file["url"])
+            text = await asyncio.to_thread(self.reader.read, file["url"])
         if text is None:
             sys.stderr.write(f"no METADATA: {file['filename']}\n")
             return None

@@ -10,7 +10,7 @@ import io
 import mmap
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
 
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
@@ -72,23 +72,23 @@ def is_elf(start: bytes) -> bool:
 def read_elf(data: Buffer, *, name: str) -> Elf:
     """Read a 64-bit little-endian ELF file; ``name`` is what errors call it.
 
-    Raises MeasureError for a file that is none, is cut off, or asks for too much.
+    Raises Unreadable for a file that is none, is cut off, or asks for too much.
     """
     from elftools.elf.elffile import ELFFile
 
     if not is_elf(data[: len(_START)]):
-        raise MeasureError(name, None, "a 64-bit little-endian ELF file")
+        raise Unreadable(name, None, "a 64-bit little-endian ELF file")
     try:
         elf = ELFFile(cast("IO[bytes]", _Metered(data, name)))
         if elf.num_sections() > _MOST_SECTIONS:
-            raise MeasureError(name, "file header", f"at most {_MOST_SECTIONS:,} sections")
+            raise Unreadable(name, "file header", f"at most {_MOST_SECTIONS:,} sections")
         return _read(elf, len(data), name)
-    except MeasureError:
+    except Unreadable:
         raise
     except Exception as error:
         # pyelftools raises whatever a broken field leads to; each of them means the same here.
         what = f"a 64-bit little-endian ELF file with whole tables ({type(error).__name__})"
-        raise MeasureError(name, None, what) from None
+        raise Unreadable(name, None, what) from None
 
 
 def _read(elf: ELFFile, size_of_file: int, name: str) -> Elf:
@@ -99,7 +99,7 @@ def _read(elf: ELFFile, size_of_file: int, name: str) -> Elf:
         size = 0 if section["sh_type"] == "SHT_NOBITS" else section["sh_size"]
         offset = section["sh_offset"]
         if size and offset + size > size_of_file:
-            raise MeasureError(name, "section table", "sections that end within the file")
+            raise Unreadable(name, "section table", "sections that end within the file")
         executable = bool(section["sh_flags"] & _SHF_EXECINSTR)
         sections.append(Section(section.name[:_LONGEST_NAME], offset, size, executable))
         if section["sh_type"] == "SHT_DYNAMIC" and not needed:
@@ -122,7 +122,7 @@ def _dynamic(section: Any, name: str) -> tuple[tuple[str, ...], str | None]:
         elif tag.entry.d_tag == "DT_SONAME":
             soname = tag.soname[:_LONGEST_NAME]
         if len(needed) > _MOST_NEEDED:
-            raise MeasureError(name, "dynamic section", f"at most {_MOST_NEEDED:,} libraries")
+            raise Unreadable(name, "dynamic section", f"at most {_MOST_NEEDED:,} libraries")
     return tuple(needed), soname
 
 
@@ -141,7 +141,7 @@ class _Metered(io.RawIOBase):
         taken = max(0, end - self._place)
         self._left -= max(taken, 1)  # reads beyond the end count too: they could go on for ever
         if self._left < 0:
-            raise MeasureError(self._name, None, "headers of an ordinary size")
+            raise Unreadable(self._name, None, "headers of an ordinary size")
         piece = self._data[self._place : end] if taken else b""
         self._place += taken
         return piece

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.hardware import Architecture, CodeKind, ComputeCapability
 
 __all__ = [
@@ -68,10 +68,10 @@ class Budget:
         self.left = MOST_IMAGES
 
     def spend(self) -> None:
-        """Count one; raise MeasureError where there are none left."""
+        """Count one; raise Unreadable where there are none left."""
         self.left -= 1
         if self.left < 0:
-            raise MeasureError(self._name, None, f"at most {MOST_IMAGES:,} images of GPU code")
+            raise Unreadable(self._name, None, f"at most {MOST_IMAGES:,} images of GPU code")
 
 
 def count_containers(
@@ -87,18 +87,18 @@ def containers(
 ) -> Iterator[Container]:
     """The containers between two offsets of a file.
 
-    ``name`` is what errors call the file. Raises MeasureError where a size leads out of its
+    ``name`` is what errors call the file. Raises Unreadable where a size leads out of its
     container or section, or where there are more images than any real library has.
     """
     end = min(end, len(data))
     while (start := data.find(_MAGIC_BYTES, start, end)) >= 0:
         budget.spend()
         if end - start < _CONTAINER.size:
-            raise MeasureError(name, f"offset {start}", "a whole container header")
+            raise Unreadable(name, f"offset {start}", "a whole container header")
         _, _, header, size = _CONTAINER.unpack_from(data, start)
         following = start + header + size
         if header < _CONTAINER.size or following > end:
-            raise MeasureError(name, f"offset {start}", "a container that ends within its section")
+            raise Unreadable(name, f"offset {start}", "a container that ends within its section")
         yield _container(data, start, start + header, following, name, budget)
         start = following
 
@@ -108,7 +108,7 @@ def embedded_containers(
 ) -> Iterator[Container]:
     """The containers in a section of ordinary data, where the magic can also stand by chance.
 
-    What does not read as a container is passed over. Raises MeasureError only for too many.
+    What does not read as a container is passed over. Raises Unreadable only for too many.
     """
     end = min(end, len(data))
     while 0 <= (start := data.find(_MAGIC_BYTES, start, end)) <= end - _CONTAINER.size:
@@ -118,7 +118,7 @@ def embedded_containers(
         if version == 1 and header == _CONTAINER.size and size and following <= end:
             try:
                 found = _container(data, start, start + header, following, name, budget)
-            except MeasureError:
+            except Unreadable:
                 if budget.left < 0:
                     raise
             else:
@@ -137,17 +137,15 @@ def _container(
         budget.spend()
         if end - position < _IMAGE.size:
             if any(data[position:end]):
-                raise MeasureError(name, f"offset {position}", "a whole image header")
+                raise Unreadable(name, f"offset {position}", "a whole image header")
             break
         kind, _, header, size, minor, major, number, flags = _IMAGE.unpack_from(data, position)
         following = position + header + size
         if header < _IMAGE.size or following > end:
-            raise MeasureError(
-                name, f"offset {position}", "an image that ends within its container"
-            )
+            raise Unreadable(name, f"offset {position}", "an image that ends within its container")
         if kind in _KINDS:
             if not 10 <= number <= 999:
-                raise MeasureError(
+                raise Unreadable(
                     name, f"offset {position}", f"an architecture number, not {number}"
                 )
             image = _architecture(kind, number, flags & (_ARCHITECTURE_SPECIFIC | _FAMILY_SPECIFIC))

@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.binaries.elf import Elf, read_elf
 from stackfix_knowledge.binaries.fatbin import Budget, containers, embedded_containers
 from stackfix_knowledge.cards.cuda import cuda_table
-from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.hardware import Architecture
 from stackfix_knowledge.wheels.coverage import LibraryCoverage
 from stackfix_knowledge.wheels.release import Ptxas
@@ -40,13 +40,13 @@ class MeasuredLibrary(NamedTuple):
 
 
 def measure_library(data: bytes | mmap.mmap, *, name: str) -> MeasuredLibrary:
-    """Measure the bytes of a shared library; raise MeasureError for a damaged one."""
+    """Measure the bytes of a shared library; raise Unreadable for a damaged one."""
     elf = read_elf(data, name=name)
     counts: Counter[frozenset[Architecture]] = Counter()
     ptx: tuple[int, int] | None = None
     budget = Budget(name)
     if sum(section.size for section in elf.sections) > 2 * len(data):
-        raise MeasureError(name, "section table", "sections that do not overlap")
+        raise Unreadable(name, "section table", "sections that do not overlap")
     for section in elf.sections:
         if section.executable or not section.size:
             continue

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.binaries.elf import is_elf
 from stackfix_knowledge.binaries.library import (
     MeasuredLibrary,
@@ -16,7 +17,6 @@ from stackfix_knowledge.binaries.library import (
     measure_library,
     read_ptxas,
 )
-from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.wheels.coverage import Coverage
 from stackfix_knowledge.wheels.release import Ptxas
 
@@ -32,7 +32,7 @@ _LARGEST_PTXAS = 512 * 1024 * 1024
 
 
 class Members(Protocol):
-    """The files of a wheel by their paths in it. What cannot be read raises MeasureError."""
+    """The files of a wheel by their paths in it. What cannot be read raises Unreadable."""
 
     @property
     def name(self) -> str:
@@ -62,7 +62,7 @@ class Binaries(NamedTuple):
     """The newest PTX language version among them."""
 
 
-def read_binaries(archive: Members, *, faults: list[MeasureError] | None = None) -> Binaries:
+def read_binaries(archive: Members, *, faults: list[Unreadable] | None = None) -> Binaries:
     """Measure every library and PTX assembler of a wheel, one at a time.
 
     A damaged one is added to `faults` and left out; without `faults` it raises.
@@ -71,7 +71,7 @@ def read_binaries(archive: Members, *, faults: list[MeasureError] | None = None)
     for name in archive.names():
         try:
             measured = _member(archive, name)
-        except MeasureError as fault:
+        except Unreadable as fault:
             if faults is None:
                 raise
             faults.append(fault)

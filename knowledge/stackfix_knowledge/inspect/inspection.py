@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.binaries.elf import is_elf
 from stackfix_knowledge.binaries.library import is_ptxas
-from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.inspect.installed import InstalledPackage, find_installed
 from stackfix_knowledge.inspect.package import Inspected, inspect_installed, inspect_wheel
 from stackfix_knowledge.inspect.workers import inspect_on
@@ -26,7 +26,7 @@ class Inspection(NamedTuple):
 
     packages: tuple[Inspected, ...]
     """By name, those without any library or PTX assembler left out; last the files of none."""
-    faults: tuple[MeasureError, ...] = ()
+    faults: tuple[Unreadable, ...] = ()
     """What could not be read, by its full path; the rest was."""
 
 
@@ -34,13 +34,13 @@ def inspect_path(path: Path, *, processes: int = 1) -> Inspection:
     """Inspect a wheel, a folder with everything installed below it, or one library.
 
     Nothing is executed. Symbolic links inside a folder are not followed; wheels that lie directly
-    in it are inspected too. Large folders are read by that many processes. Raises MeasureError
+    in it are inspected too. Large folders are read by that many processes. Raises Unreadable
     where the path itself is none of the three.
     """
     if path.is_dir():
         return _folder(path, processes)
     if not path.is_file():  # a pipe would keep us waiting
-        raise MeasureError(str(path), None, "a wheel, a folder or a shared library")
+        raise Unreadable(str(path), None, "a wheel, a folder or a shared library")
     if path.suffix == ".whl":
         return _result([inspect_wheel(path)])
     if not is_ptxas(path.name):
@@ -66,8 +66,8 @@ def _folder(folder: Path, processes: int) -> Inspection:
 
 
 def _result(
-    results: Iterable[tuple[Inspected | None, Sequence[MeasureError]]],
-    faults: Sequence[MeasureError] = (),
+    results: Iterable[tuple[Inspected | None, Sequence[Unreadable]]],
+    faults: Sequence[Unreadable] = (),
 ) -> Inspection:
     results = list(results)
     packages = [inspected for inspected, _ in results if inspected is not None]
@@ -76,10 +76,10 @@ def _result(
     return Inspection(packages=tuple(packages), faults=tuple(told[line] for line in sorted(told)))
 
 
-def _wheel_in_folder(path: Path) -> tuple[Inspected | None, list[MeasureError]]:
+def _wheel_in_folder(path: Path) -> tuple[Inspected | None, list[Unreadable]]:
     try:
         return inspect_wheel(path)
-    except MeasureError as fault:
+    except Unreadable as fault:
         return None, [fault]
 
 
@@ -97,5 +97,5 @@ def _require_elf(path: Path) -> None:
             if is_elf(stream.read(6)):
                 return
     except OSError as error:
-        raise MeasureError(str(path), None, f"a readable file ({error.strerror})") from error
-    raise MeasureError(str(path), None, "a wheel, a folder or a shared library")
+        raise Unreadable(str(path), None, f"a readable file ({error.strerror})") from error
+    raise Unreadable(str(path), None, "a wheel, a folder or a shared library")

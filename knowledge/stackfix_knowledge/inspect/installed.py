@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.binaries.library import is_library, is_ptxas
-from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.measure.builds import statements
 
 __all__ = ["InstalledPackage", "find_installed"]
@@ -48,7 +48,7 @@ class InstalledPackage(NamedTuple):
     def read(self, member: str, *, limit: int) -> bytes:
         with self.mapped(member) as data:
             if len(data) > limit:
-                raise MeasureError(member, None, f"at most {limit:,} bytes")
+                raise Unreadable(member, None, f"at most {limit:,} bytes")
             return data[:]
 
     @contextmanager
@@ -56,25 +56,25 @@ class InstalledPackage(NamedTuple):
         path = self.files[member]
         try:
             if not stat.S_ISREG(path.lstat().st_mode):  # a pipe would keep us waiting
-                raise MeasureError(member, None, "an ordinary file")
+                raise Unreadable(member, None, "an ordinary file")
             with path.open("rb") as stream:
                 if not os.fstat(stream.fileno()).st_size:
                     yield b""
                     return
                 data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError as error:
-            raise MeasureError(member, None, f"a readable file ({error.strerror})") from error
+            raise Unreadable(member, None, f"a readable file ({error.strerror})") from error
         with data:
             yield data
 
 
-def find_installed(folder: Path) -> tuple[list[InstalledPackage], list[MeasureError]]:
+def find_installed(folder: Path) -> tuple[list[InstalledPackage], list[Unreadable]]:
     """What lies in a folder: its packages, then one for the files of none; and what is closed.
 
     Only libraries, PTX assemblers and the few files that tell a build are noted. Symbolic links
     are not followed, and each file counts once however many names it has.
     """
-    faults: list[MeasureError] = []
+    faults: list[Unreadable] = []
     sites: dict[Path, list[str]] = {}
     loose: dict[Path, int] = {}
     for parent, folders, binaries in _walk(folder, faults):
@@ -95,14 +95,14 @@ def find_installed(folder: Path) -> tuple[list[InstalledPackage], list[MeasureEr
 
 
 def _walk(
-    folder: Path, faults: list[MeasureError]
+    folder: Path, faults: list[Unreadable]
 ) -> Iterator[tuple[Path, Sequence[str], Mapping[Path, int]]]:
     """Every folder with the names of its folders and its binaries with their sizes."""
     seen: set[tuple[int, int]] = set()
 
     def closed(error: OSError) -> None:
         faults.append(
-            MeasureError(str(error.filename), None, f"a readable folder ({error.strerror})")
+            Unreadable(str(error.filename), None, f"a readable folder ({error.strerror})")
         )
 
     for parent, folders, names in os.walk(folder, onerror=closed):
@@ -124,13 +124,13 @@ def _walk(
 
 
 def _packages(
-    site: Path, infos: Iterable[str], loose: dict[Path, int], faults: list[MeasureError]
+    site: Path, infos: Iterable[str], loose: dict[Path, int], faults: list[Unreadable]
 ) -> Iterator[InstalledPackage]:
     """The packages of one ``site-packages`` that own some of the loose files, which they take."""
     for info in infos:
         try:
             record = list(_record(site, info))
-        except MeasureError as fault:
+        except Unreadable as fault:
             faults.append(fault)
             continue
         files, size = {}, 0
@@ -152,14 +152,14 @@ def _record(site: Path, info: str) -> Iterator[str]:
     path = site / info / "RECORD"
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
-            raise MeasureError(str(path), None, "an ordinary file")
+            raise Unreadable(str(path), None, "an ordinary file")
         if path.stat().st_size > _LARGEST_RECORD:
-            raise MeasureError(str(path), None, f"at most {_LARGEST_RECORD:,} bytes")
+            raise Unreadable(str(path), None, f"at most {_LARGEST_RECORD:,} bytes")
         text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return
     except OSError as error:
-        raise MeasureError(str(path), None, f"a readable file ({error.strerror})") from error
+        raise Unreadable(str(path), None, f"a readable file ({error.strerror})") from error
     for line in text.splitlines():
         name = next(csv.reader([line]))[0] if line.startswith('"') else line.partition(",")[0]
         if is_library(name) or is_ptxas(name) or name in statements():

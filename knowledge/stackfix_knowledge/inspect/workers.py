@@ -14,19 +14,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.inspect.installed import InstalledPackage
 from stackfix_knowledge.inspect.package import Inspected, inspect_installed
 
 __all__ = ["inspect_on", "main", "shares"]
 
-Result = tuple[Inspected, list[MeasureError]]
+Result = tuple[Inspected, list[Unreadable]]
 
 
 def inspect_on(processes: int, packages: Sequence[InstalledPackage], folder: Path) -> list[Result]:
     """Inspect the packages, a share of them here and the others in children.
 
-    Raises MeasureError where a child died, as it does when a file shrinks while it is read.
+    Raises Unreadable where a child died, as it does when a file shrinks while it is read.
     """
     own, *others = shares(packages, processes)
     with contextlib.ExitStack() as stack:
@@ -36,7 +36,7 @@ def inspect_on(processes: int, packages: Sequence[InstalledPackage], folder: Pat
             output, _ = child.communicate()
             if child.returncode:
                 expected = "files that stay as they are while they are read"
-                raise MeasureError(str(folder), None, expected)
+                raise Unreadable(str(folder), None, expected)
             found += pickle.loads(output)  # written by our own child
     return found
 

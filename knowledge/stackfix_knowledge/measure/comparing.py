@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
+from stackfix_index.simple import Index
 from stackfix_knowledge.evidence import EvidenceKind
 from stackfix_knowledge.measure.facts_file import FactsFile, Table
-from stackfix_knowledge.measure.index import Index
 from stackfix_knowledge.measure.measuring import WHOLE, by_release
 from stackfix_knowledge.wheels.release import Release
 
@@ -47,10 +47,10 @@ def verify(release: Table, package: str, measure: Measure) -> tuple[list[str], i
 
 
 def recorded(tables: Mapping[Version, Table], package: str, version: Version) -> Table:
-    """The release table to verify; MeasureError where nobody measured it."""
+    """The release table to verify; Unreadable where nobody measured it."""
     release = tables.get(version)
     if release is None or not release["wheel"]:
-        raise MeasureError(f"{package} {version}", None, "a release that was measured")
+        raise Unreadable(f"{package} {version}", None, "a release that was measured")
     return release
 
 
@@ -116,7 +116,7 @@ class Outdated(NamedTuple):
 
 
 def compare(package: str, known: Iterable[Release], index: Index, *, judged: bool) -> Outdated:
-    """Compare the facts with the index. Raises MeasureError where the index has no such package.
+    """Compare the facts with the index. Raises Unreadable where the index has no such package.
 
     Of a `judged` package, a release counts as known when its binaries were measured. Releases
     without a Linux wheel, withdrawn ones and pre-releases are left out.

@@ -19,7 +19,7 @@ from typing import Any
 
 from packaging.version import Version
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.evidence import EvidenceKind
 from stackfix_knowledge.wheels.coverage import LibraryCoverage
 from stackfix_knowledge.wheels.release import PLATFORMS, WheelFact
@@ -38,7 +38,7 @@ class FactsFile:
     """``facts/wheels/<package>.toml``."""
 
     def __init__(self, folder: Path, package: str) -> None:
-        """Read the file where there is one; raise MeasureError where it is no such file."""
+        """Read the file where there is one; raise Unreadable where it is no such file."""
         self.path = folder / f"{package}.toml"
         self.package = package
         self._releases: dict[Version, Table] = {}
@@ -101,7 +101,7 @@ class FactsFile:
                 release.setdefault("wheel", [])
                 self._releases[Version(release["version"])] = release
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise MeasureError(str(self.path), None, f"a facts file ({error})") from error
+            raise Unreadable(str(self.path), None, f"a facts file ({error})") from error
 
     def lines(self, at: str = "release") -> Iterator[str]:
         """The releases as TOML, in tables of the name `at`."""
@@ -208,7 +208,7 @@ def measuring_into(file: Path, packages: Iterable[str], shipped: Path) -> Iterat
 
     The folder starts with what both know, so that none of it is measured again. `file` is written
     also where measuring ends early, with what was measured until then. It is an overlay for
-    `[tool.stackfix] knowledge`. Raises MeasureError where it exists and holds anything but
+    `[tool.stackfix] knowledge`. Raises Unreadable where it exists and holds anything but
     facts about wheels, since those would be lost.
     """
     own = _read(file)
@@ -233,17 +233,17 @@ def _read(file: Path) -> dict[str, dict[Version, Table]]:
         return {}
     try:
         if file.stat().st_size > _LARGEST:
-            raise MeasureError(str(file), None, f"at most {_LARGEST:,} bytes")
+            raise Unreadable(str(file), None, f"at most {_LARGEST:,} bytes")
         data = tomllib.loads(file.read_text(encoding="utf-8"))
         entries = [data] if "package" in data else data.get("wheels", [])
         only = set(data) <= ({"package", "release"} if "package" in data else {"wheels"})
         own = {str(entry["package"]): _releases(entry) for entry in entries}
     except OSError as error:
-        raise MeasureError(str(file), None, f"a readable file ({error.strerror})") from error
+        raise Unreadable(str(file), None, f"a readable file ({error.strerror})") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise MeasureError(str(file), None, f"a file of facts about wheels ({error})") from error
+        raise Unreadable(str(file), None, f"a file of facts about wheels ({error})") from error
     if not only:
-        raise MeasureError(
+        raise Unreadable(
             str(file), None, "facts about wheels alone: measuring writes the file anew"
         )
     return own

@@ -10,41 +10,29 @@ import datetime
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
+from stackfix_index.remote import RemoteFile
+from stackfix_index.simple import Index, IndexFile
+from stackfix_index.wheel import Wheel, metadata_of
 from stackfix_knowledge.evidence import EvidenceKind
-from stackfix_knowledge.measure.archive import Archive
 from stackfix_knowledge.measure.facts_file import FactsFile
-from stackfix_knowledge.measure.index import Index, IndexFile
-from stackfix_knowledge.measure.remote import RemoteFile
 from stackfix_knowledge.measure.wheel import (
     measure_binaries,
     measure_metadata,
-    metadata_of,
     shared_files,
 )
 from stackfix_knowledge.wheels.release import PLATFORMS, WheelFact, platform_of
 
-if TYPE_CHECKING:
-    import httpx
-
-__all__ = ["WHOLE", "Measuring", "by_release", "client"]
+__all__ = ["WHOLE", "Measuring", "by_release"]
 
 WHOLE = ("linux_x86_64", "linux_aarch64", "any")
 """Platforms whose wheels the facts of a release list without a gap, so that a missing one means
 that the index has none."""
-
-
-def client() -> httpx.Client:
-    """An HTTP client for an index, with limits that end a connection that went dead."""
-    import httpx
-
-    return httpx.Client(follow_redirects=True, timeout=httpx.Timeout(180, connect=20))
 
 
 class Measuring:
@@ -73,7 +61,7 @@ class Measuring:
         """Measure the releases that a requirement admits; return how many wheels failed.
 
         Pre-releases are left out unless the requirement names one. A wheel that cannot be read
-        is reported and left out; MeasureError where the index or facts file cannot be. With
+        is reported and left out; Unreadable where the index or facts file cannot be. With
         ``again``, what is known is read anew. Of the Linux platforms not asked for, the METADATA
         is read, so that the facts name every Linux wheel of the release.
         """
@@ -98,7 +86,7 @@ class Measuring:
                     continue
                 try:
                     fact, collides = self._wheel(file, platform, deep, rivals)
-                except MeasureError as error:
+                except Unreadable as error:
                     self._report(str(error))
                     failures += 1
                     continue
@@ -133,9 +121,9 @@ class Measuring:
             file.filename, metadata, platform=platform, sha256=file.sha256, date=self._today
         )
 
-    def _opened(self, file: IndexFile) -> Archive:
+    def _opened(self, file: IndexFile) -> Wheel:
         remote = RemoteFile(self._index.client, file.url, name=file.filename)
-        return Archive(remote, name=file.filename)
+        return Wheel(remote, name=file.filename)
 
     def _rivals(
         self, package: str, platforms: Sequence[str]
@@ -148,7 +136,7 @@ class Measuring:
         try:
             newest = list(by_release(rival, self._index.files(rival), platforms).values())[-1:]
             return {rival: {p: self._shared(f) for wheels in newest for p, f in wheels.items()}}
-        except MeasureError:
+        except Unreadable:
             return {}
 
     def _shared(self, file: IndexFile) -> frozenset[str]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from email.parser import HeaderParser
-from typing import Any, NamedTuple
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
+from stackfix_index.errors import Unreadable
+from stackfix_index.wheel import read_metadata
 from stackfix_knowledge.binaries.library import is_library
 from stackfix_knowledge.binaries.members import Members, read_binaries
-from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.measure.builds import (
     cuda_from_code,
@@ -27,12 +26,9 @@ from stackfix_knowledge.wheels.coverage import Coverage
 from stackfix_knowledge.wheels.release import WheelFact
 
 __all__ = [
-    "Metadata",
     "measure_binaries",
     "measure_metadata",
-    "metadata_of",
     "pins",
-    "read_metadata",
     "shared_files",
 ]
 
@@ -66,13 +62,13 @@ def measure_metadata(
 
 
 def measure_binaries(
-    archive: Members, fact: WheelFact, *, date: str, faults: list[MeasureError] | None = None
+    archive: Members, fact: WheelFact, *, date: str, faults: list[Unreadable] | None = None
 ) -> WheelFact:
     """The same wheel with its binaries read; for `faults` see `read_binaries`."""
     binaries = read_binaries(archive, faults=faults)
     try:
         stated, builds = stated_cuda(archive), dict(jax_builds(archive))
-    except MeasureError as fault:
+    except Unreadable as fault:
         if faults is None:
             raise
         faults.append(fault)
@@ -99,14 +95,6 @@ def shared_files(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(n for n in names if n.startswith("nvidia/") and is_library(n)))
 
 
-def metadata_of(archive: Members) -> str:
-    """The METADATA of a wheel; raise MeasureError where it has none."""
-    for name in archive.names():
-        if re.fullmatch(r"[^/]+\.dist-info/METADATA", name):
-            return archive.text(name)
-    raise MeasureError(archive.name, None, "a wheel with METADATA in it")
-
-
 def _lacks(what: Lack, name: str) -> bool:
     """Whether wheels of the package without it are for CPUs alone."""
     package = package_table().get(name)
@@ -128,25 +116,6 @@ def _built_with(name: str, pinned: Mapping[str, Version]) -> Mapping[str, Versio
         for other in packages.providing(library)
         if other.name in pinned
     }
-
-
-class Metadata(NamedTuple):
-    """The lines of METADATA that matter to a resolver."""
-
-    requires: tuple[str, ...]
-    """Every Requires-Dist line, extras and markers included."""
-    requires_python: str | None
-
-
-def read_metadata(text: str) -> Metadata:
-    """Read METADATA; folded lines become one line."""
-    message = HeaderParser().parsestr(text)
-    lines = message.get_all("Requires-Dist") or []
-    python = message.get("Requires-Python")
-    return Metadata(
-        requires=tuple(" ".join(str(line).split()) for line in lines),
-        requires_python=" ".join(str(python).split()) if python else None,
-    )
 
 
 def pins(requires: Iterable[str], platform: str) -> Mapping[str, Version]:

@@ -15,7 +15,7 @@ from stackfix.rules.requires import DeclaredMetadata, Line, parse_line
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.lock import Lock, LockedFile, LockedPackage, SourceKind
-from stackfix_lockfiles.metadata.cache import Cache
+from stackfix_lockfiles.metadata import RequirementsCache
 
 __all__ = ["MetadataReader"]
 
@@ -132,7 +132,7 @@ class MetadataReader:
 
 def _from_disk(packages: list[LockedPackage]) -> Mapping[int, tuple[str, ...]]:
     """What an earlier run kept, without the machinery that asks an index."""
-    cache = Cache.default()
+    cache = RequirementsCache.default()
     if not cache.folder.is_dir():
         return {}
     found: dict[int, tuple[str, ...]] = {}

@@ -12,7 +12,7 @@ from stackfix.cli.failures import BAD_INPUT, FINDINGS
 from stackfix.cli.options import card_options, format_option
 
 if TYPE_CHECKING:
-    from stackfix_knowledge.errors import MeasureError
+    from stackfix_index.errors import Unreadable
     from stackfix_knowledge.inspect.package import Inspected
 from stackfix.wording import one_line
 
@@ -65,20 +65,20 @@ def command(
 
 def _inspect(
     paths: Sequence[Path],
-) -> tuple[list[Inspected], list[MeasureError], list[MeasureError]]:
+) -> tuple[list[Inspected], list[Unreadable], list[Unreadable]]:
     """What was found, what could not be read below the paths, and which paths could not."""
     import os
 
-    from stackfix_knowledge.errors import MeasureError
+    from stackfix_index.errors import Unreadable
     from stackfix_knowledge.inspect.inspection import inspect_path
 
     packages: list[Inspected] = []
-    faults: list[MeasureError] = []
-    unusable: list[MeasureError] = []
+    faults: list[Unreadable] = []
+    unusable: list[Unreadable] = []
     for path in dict.fromkeys(paths):
         try:
             found = inspect_path(path, processes=min(os.cpu_count() or 1, 4))
-        except MeasureError as fault:
+        except Unreadable as fault:
             unusable.append(fault)
             continue
         packages += found.packages

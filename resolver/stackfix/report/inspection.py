@@ -11,7 +11,7 @@ from stackfix.report.libraries import libraries_of, verdicts_of
 if TYPE_CHECKING:
     from stackfix.model.finding import Finding
     from stackfix.model.target import Target
-    from stackfix_knowledge.errors import MeasureError
+    from stackfix_index.errors import Unreadable
     from stackfix_knowledge.graph import Graph
     from stackfix_knowledge.inspect.package import Inspected
 
@@ -22,7 +22,7 @@ SCHEMA = 1
 
 def inspection_document(
     packages: Sequence[Inspected],
-    faults: Sequence[MeasureError],
+    faults: Sequence[Unreadable],
     targets: Sequence[Target],
     findings: Sequence[Finding],
     graph: Graph,

@@ -12,8 +12,8 @@ from elftools.elf.elffile import ELFFile
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.binaries.elf import is_elf, read_elf
-from stackfix_knowledge.errors import MeasureError
 from tests.knowledge.measure.building import elf
 
 REAL = [
@@ -88,12 +88,12 @@ def test_a_section_without_room_in_the_file_may_lie_behind_its_end() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"#!/bin/sh\n" + bytes(99), elf()[:40]])
 def test_anything_else_is_refused(data: bytes) -> None:
-    with pytest.raises(MeasureError, match=r"lib.so: expected a 64-bit little-endian ELF file"):
+    with pytest.raises(Unreadable, match=r"lib.so: expected a 64-bit little-endian ELF file"):
         read_elf(data, name="lib.so")
 
 
 def test_a_32_bit_file_is_refused() -> None:
-    with pytest.raises(MeasureError, match="expected a 64-bit little-endian ELF file"):
+    with pytest.raises(Unreadable, match="expected a 64-bit little-endian ELF file"):
         read_elf(b"\x7fELF\x01\x01" + bytes(99), name="lib.so")
 
 
@@ -103,26 +103,26 @@ def test_a_section_outside_the_file_is_an_error(field: str, value: int) -> None:
     data = bytearray(built())
     table = struct.unpack_from("<Q", data, 40)[0]
     struct.pack_into("<Q", data, table + 3 * 64 + {"offset": 24, "size": 32}[field], value)
-    with pytest.raises(MeasureError, match="sections that end within the file"):
+    with pytest.raises(Unreadable, match="sections that end within the file"):
         read_elf(bytes(data), name="lib.so")
 
 
 def test_a_table_outside_the_file_is_an_error() -> None:
     data = bytearray(built())
     struct.pack_into("<Q", data, 40, 2**63)
-    with pytest.raises(MeasureError, match="a 64-bit little-endian ELF file with whole tables"):
+    with pytest.raises(Unreadable, match="a 64-bit little-endian ELF file with whole tables"):
         read_elf(bytes(data), name="lib.so")
 
 
 def test_sixty_thousand_sections_are_refused() -> None:
     data = bytearray(built())
     struct.pack_into("<H", data, 60, 65_000)
-    with pytest.raises(MeasureError, match="at most 20,000 sections"):
+    with pytest.raises(Unreadable, match="at most 20,000 sections"):
         read_elf(bytes(data), name="lib.so")
 
 
 def test_too_many_needed_libraries_are_refused() -> None:
-    with pytest.raises(MeasureError, match="at most 1,000 libraries"):
+    with pytest.raises(Unreadable, match="at most 1,000 libraries"):
         read_elf(elf(needed=["lib.so"] * 1001), name="lib.so")
 
 
@@ -133,7 +133,7 @@ def test_a_long_name_is_cut() -> None:
 
 def test_a_name_that_never_ends_costs_a_bounded_amount() -> None:
     data = bytes(elf(needed=["A" * (64 << 20)]))
-    with pytest.raises(MeasureError, match="headers of an ordinary size"):
+    with pytest.raises(Unreadable, match="headers of an ordinary size"):
         read_elf(data, name="lib.so")
 
 
@@ -141,5 +141,5 @@ def test_a_name_that_never_ends_costs_a_bounded_amount() -> None:
 def test_any_damage_gives_an_answer_or_the_one_error(position: int, damage: bytes) -> None:
     data = bytearray(built())
     data[position : position + len(damage)] = damage
-    with suppress(MeasureError):
+    with suppress(Unreadable):
         read_elf(bytes(data), name="lib.so")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.binaries import fatbin
 from stackfix_knowledge.binaries.fatbin import (
     Budget,
@@ -16,7 +17,6 @@ from stackfix_knowledge.binaries.fatbin import (
     count_containers,
     embedded_containers,
 )
-from stackfix_knowledge.errors import MeasureError
 from stackfix_knowledge.hardware import Architecture
 from tests.knowledge.measure.building import container, image
 from tests.knowledge.measure.building import fatbin as build
@@ -89,14 +89,14 @@ def test_the_newest_ptx_language_is_told() -> None:
 )
 def test_a_container_larger_than_its_section_is_an_error(size: int) -> None:
     data = struct.pack("<IHHQ", 0xBA55ED50, 1, 16, size) + image("sm_80")
-    with pytest.raises(MeasureError, match=r"lib.so: offset 0: expected a container that ends"):
+    with pytest.raises(Unreadable, match=r"lib.so: offset 0: expected a container that ends"):
         counts(data)
 
 
 def test_an_image_larger_than_its_container_is_an_error() -> None:
     broken = bytearray(container("sm_80"))
     broken[16 + 8 : 16 + 16] = struct.pack("<Q", 2**63)
-    with pytest.raises(MeasureError, match=r"offset 16: expected an image that ends"):
+    with pytest.raises(Unreadable, match=r"offset 16: expected an image that ends"):
         counts(bytes(broken))
 
 
@@ -104,19 +104,19 @@ def test_an_image_larger_than_its_container_is_an_error() -> None:
 def test_a_header_too_small_to_step_over_is_an_error_not_a_loop(header: int) -> None:
     broken = bytearray(container("sm_80"))
     broken[20:24] = struct.pack("<I", header)
-    with pytest.raises(MeasureError, match="expected an image that ends"):
+    with pytest.raises(Unreadable, match="expected an image that ends"):
         counts(bytes(broken))
 
 
 def test_a_container_header_too_small_is_an_error_not_a_loop() -> None:
-    with pytest.raises(MeasureError, match="expected a container that ends"):
+    with pytest.raises(Unreadable, match="expected a container that ends"):
         counts(struct.pack("<IHHQ", 0xBA55ED50, 1, 0, 0) + bytes(64))
 
 
 @pytest.mark.parametrize("cut", [1, 8, 17, 40, 70])
 def test_a_section_that_is_cut_is_an_error(cut: int) -> None:
     data = container("sm_80", "sm_90")
-    with pytest.raises(MeasureError):
+    with pytest.raises(Unreadable):
         counts(data[:-cut])
 
 
@@ -124,21 +124,21 @@ def test_a_section_that_is_cut_is_an_error(cut: int) -> None:
 def test_a_number_that_is_no_architecture_is_an_error(number: int) -> None:
     broken = bytearray(container("sm_80"))
     broken[16 + 28 : 16 + 32] = struct.pack("<I", number)
-    with pytest.raises(MeasureError, match=rf"an architecture number, not {number}"):
+    with pytest.raises(Unreadable, match=rf"an architecture number, not {number}"):
         counts(bytes(broken))
 
 
 def test_too_many_containers_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fatbin, "MOST_IMAGES", 100)
-    with pytest.raises(MeasureError, match="expected at most 100 images"):
+    with pytest.raises(Unreadable, match="expected at most 100 images"):
         counts(build("sm_80") * 60)
-    with pytest.raises(MeasureError, match="expected at most 100 images"):
+    with pytest.raises(Unreadable, match="expected at most 100 images"):
         counts(container(*["sm_80"] * 150))
 
 
 def test_ordinary_data_full_of_magic_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fatbin, "MOST_IMAGES", 100)
-    with pytest.raises(MeasureError, match="expected at most 100 images"):
+    with pytest.raises(Unreadable, match="expected at most 100 images"):
         embedded(b"\x50\xed\x55\xba" * 200)
 
 
@@ -149,7 +149,7 @@ def test_containers_nested_in_each_other_cost_no_more(monkeypatch: pytest.Monkey
     for _ in range(300):
         body = image("sm_80") + data + (b"\xff" * 64 if not data else b"")
         data = struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
-    with pytest.raises(MeasureError, match="expected at most 10,000 images"):
+    with pytest.raises(Unreadable, match="expected at most 10,000 images"):
         embedded(data * 100)
 
 
@@ -161,7 +161,7 @@ def test_ordinary_data_never_is_an_error(data: bytes) -> None:
 
 @given(st.binary(max_size=300))
 def test_any_bytes_give_an_answer_or_the_one_error(data: bytes) -> None:
-    with suppress(MeasureError):
+    with suppress(Unreadable):
         counts(struct.pack("<I", 0xBA55ED50) + data)
 
 

@@ -4,8 +4,8 @@ import struct
 
 import pytest
 
-from stackfix_knowledge.binaries.library import measure_library
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
+from stackfix_knowledge.binaries.library import is_library, measure_library
 from tests.knowledge.measure.building import elf, fatbin
 
 
@@ -43,7 +43,7 @@ def test_sections_that_overlap_are_not_read_again_and_again() -> None:
     table, start = struct.unpack_from("<Q", data, 40)[0], 64
     for index in (4, 5, 6):
         struct.pack_into("<QQ", data, table + index * 64 + 24, start, 5000)
-    with pytest.raises(MeasureError, match="expected sections that do not overlap"):
+    with pytest.raises(Unreadable, match="expected sections that do not overlap"):
         measure_library(bytes(data), name="lib.so")
 
 
@@ -59,3 +59,15 @@ def test_the_newest_ptx_language_of_the_library_is_told() -> None:
 
 def test_host_code_has_no_ptx_language() -> None:
     assert measure_library(elf(), name="lib.so").ptx_version is None
+
+
+@pytest.mark.parametrize(
+    "name", ["lib.so", "a/libcudnn.so.9", "x.cpython-311-x86_64.so", "l.so.1.2"]
+)
+def test_libraries_are_known_by_their_names(name: str) -> None:
+    assert is_library(name)
+
+
+@pytest.mark.parametrize("name", ["lib.so.txt", "so", "libcudnn.so.9.hmac", "lib.dll", "x.sop"])
+def test_other_files_are_no_libraries(name: str) -> None:
+    assert not is_library(name)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.inspect import inspection
 from stackfix_knowledge.inspect.inspection import Inspection, inspect_path
 from stackfix_knowledge.inspect.installed import InstalledPackage
@@ -159,7 +159,7 @@ def test_a_process_that_dies_is_one_clear_line(
     monkeypatch.setattr("sys.executable", "/bin/false")
     for name in ("torch", "vllm"):
         install(tmp_path, name, "1.0", {f"{name}/_C.so": LIBRARY})
-    with pytest.raises(MeasureError, match="expected files that stay as they are"):
+    with pytest.raises(Unreadable, match="expected files that stay as they are"):
         inspect_path(tmp_path, processes=2)
 
 
@@ -255,11 +255,11 @@ def test_damaged_metadata_hides_no_binaries(tmp_path: Path) -> None:
 def test_anything_else_is_one_clear_line(tmp_path: Path, name: str) -> None:
     (tmp_path / "note.txt").write_text("hello")
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(MeasureError, match="expected a wheel, a folder or a shared library"):
+    with pytest.raises(Unreadable, match="expected a wheel, a folder or a shared library"):
         inspect_path(tmp_path / name)
 
 
 def test_one_damaged_library_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "bad.so").write_bytes(LIBRARY[:200])
-    with pytest.raises(MeasureError, match=r"bad\.so: .*expected"):
+    with pytest.raises(Unreadable, match=r"bad\.so: .*expected"):
         inspect_path(tmp_path / "bad.so")

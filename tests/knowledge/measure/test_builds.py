@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from stackfix_knowledge.measure.archive import Archive
+from stackfix_index.wheel import Wheel
 from stackfix_knowledge.measure.builds import jax_builds, stated_cuda
 from tests.knowledge.measure.building import elf, wheel
 
@@ -33,10 +33,10 @@ def on_arm(*constants: int) -> bytes:
     return code
 
 
-def archive(folder: Path, members: Mapping[str, bytes | str]) -> Archive:
+def archive(folder: Path, members: Mapping[str, bytes | str]) -> Wheel:
     path = folder / "x-1-py3-none-any.whl"
     path.write_bytes(wheel(members))
-    return Archive(path, name=path.name)
+    return Wheel(path, name=path.name)
 
 
 def jax(folder: Path, code: bytes, machine: int = 62) -> Mapping[str, Version]:

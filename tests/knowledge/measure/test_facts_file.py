@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.hardware import Architecture
 from stackfix_knowledge.measure.facts_file import FactsFile
@@ -142,7 +142,7 @@ def test_a_failed_write_leaves_the_old_file(
 @pytest.mark.parametrize("text", ["[[release]]\nversion = 3", "release = [", '[[release]]\nx = ""'])
 def test_a_damaged_facts_file_is_one_clear_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.toml").write_text(text)
-    with pytest.raises(MeasureError, match=r"x\.toml: expected a facts file"):
+    with pytest.raises(Unreadable, match=r"x\.toml: expected a facts file"):
         FactsFile(tmp_path, "x")
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
+from stackfix_index.simple import Index
 from stackfix_knowledge.evidence import EvidenceKind
-from stackfix_knowledge.measure.index import Index
 from stackfix_knowledge.measure.measuring import Measuring
 from stackfix_knowledge.reader import read_file
 from stackfix_knowledge.wheels.release import Release, parse_release
+from tests.index.serving import INDEX, Served
 from tests.knowledge.measure.building import NCCL_WHEEL, metadata, nccl_wheel, wheel
-from tests.knowledge.measure.serving import INDEX, Served
 
 CU13 = NCCL_WHEEL.replace("cu12-2.27.3", "cu13-2.29.7")
 PRE = NCCL_WHEEL.replace("2.27.3", "2.28.0rc1")
@@ -179,5 +179,5 @@ def test_an_interrupted_run_keeps_what_it_measured(tmp_path: Path) -> None:
 
 
 def test_an_unknown_package_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(MeasureError, match=r"none: expected an index that has it"):
+    with pytest.raises(Unreadable, match=r"none: expected an index that has it"):
         measure(served(), tmp_path, "none")

@@ -1,10 +1,9 @@
-"""METADATA is read whole; what a platform pins is worked out from it."""
+"""What a platform pins is worked out from METADATA."""
 
 import pytest
 from packaging.version import Version
 
-from stackfix_knowledge.measure.wheel import pins, read_metadata
-from tests.knowledge.measure.building import metadata
+from stackfix_knowledge.measure.wheel import pins
 
 TORCH = (
     'nvidia-cudnn-cu12==9.10.2.21; platform_system == "Linux" and platform_machine == "x86_64"',
@@ -13,22 +12,6 @@ TORCH = (
     'optree==0.13.0; extra == "optree"',
     "numpy==2.*",
 )
-
-
-def test_every_requirement_is_kept_with_its_marker() -> None:
-    text = metadata("torch", "2.8.0", *(f"Requires-Dist: {line}" for line in TORCH))
-    assert read_metadata(text).requires == TORCH
-
-
-def test_a_folded_line_is_one_line() -> None:
-    text = metadata("x", "1", 'Requires-Dist: torch>=2;\n   extra == "gpu"')
-    assert read_metadata(text).requires == ('torch>=2; extra == "gpu"',)
-
-
-def test_the_description_is_not_metadata() -> None:
-    text = metadata("x", "1", "Requires-Python: >=3.9") + "\n\nRequires-Dist: not-this\n"
-    read = read_metadata(text)
-    assert (read.requires, read.requires_python) == ((), ">=3.9")
 
 
 @pytest.mark.parametrize(

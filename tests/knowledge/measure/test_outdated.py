@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from packaging.version import Version
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
+from stackfix_index.simple import Index
 from stackfix_knowledge.measure.comparing import Outdated, compare
-from stackfix_knowledge.measure.index import Index
 from stackfix_knowledge.wheels.coverage import Coverage
 from stackfix_knowledge.wheels.release import Release, WheelFact
-from tests.knowledge.measure.serving import INDEX, Served
+from tests.index.serving import INDEX, Served
 
 TAG = "py3-none-manylinux_2_28_x86_64"
 OFFERED = ("1.0", "1.1", "1.2", "1.3rc1", "2.0")
@@ -71,5 +71,5 @@ def test_releases_without_a_linux_wheel_are_left_out() -> None:
 
 
 def test_a_package_that_the_index_lacks_is_an_error() -> None:
-    with pytest.raises(MeasureError, match="expected an index that has it"):
+    with pytest.raises(Unreadable, match="expected an index that has it"):
         compare("other", [], served("1.0"), judged=True)

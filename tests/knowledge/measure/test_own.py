@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.measure.facts_file import FactsFile, Table, measuring_into
 
@@ -145,7 +145,7 @@ def test_a_file_that_would_be_spoilt_is_refused_and_stays(
     file = tmp_path / "facts.toml"
     file.write_text(text)
     with (
-        pytest.raises(MeasureError, match=words) as error,
+        pytest.raises(Unreadable, match=words) as error,
         measuring_into(file, ["own-lib"], shipped),
     ):
         pass

@@ -3,7 +3,7 @@
 import pytest
 from packaging.version import Version
 
-from stackfix_knowledge.measure.index import IndexFile
+from stackfix_index.simple import IndexFile
 from stackfix_knowledge.measure.measuring import by_release
 from stackfix_knowledge.wheels.release import PLATFORMS, platform_of
 

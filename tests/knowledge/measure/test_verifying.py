@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
 from stackfix_knowledge.evidence import EvidenceKind
 from stackfix_knowledge.measure.comparing import differences, recorded, verify
 from stackfix_knowledge.measure.facts_file import FactsFile, Table
@@ -103,5 +103,5 @@ def test_each_wheel_is_read_as_deep_as_it_was_recorded() -> None:
 
 
 def test_what_nobody_measured_cannot_be_verified() -> None:
-    with pytest.raises(MeasureError, match=r"x 2\.0: expected a release that was measured"):
+    with pytest.raises(Unreadable, match=r"x 2\.0: expected a release that was measured"):
         recorded({Version("1.0"): RELEASE}, "x", Version("2.0"))

@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from stackfix_knowledge.errors import MeasureError
+from stackfix_index.errors import Unreadable
+from stackfix_index.wheel import Wheel, metadata_of
 from stackfix_knowledge.evidence import EvidenceKind
 from stackfix_knowledge.hardware import ComputeCapability
-from stackfix_knowledge.measure.archive import Archive
 from stackfix_knowledge.measure.wheel import (
     measure_binaries,
     measure_metadata,
-    metadata_of,
     shared_files,
 )
 from stackfix_knowledge.wheels.coverage import Support
@@ -46,7 +45,7 @@ def of_metadata(
 def measured(folder: Path, data: bytes, file: str = NCCL_WHEEL) -> WheelFact:
     path = folder / file
     path.write_bytes(data)
-    with Archive(path, name=file) as archive:
+    with Wheel(path, name=file) as archive:
         fact = measure_metadata(
             file, metadata_of(archive), platform="linux_x86_64", sha256=None, date="2026-11-30"
         )
@@ -230,7 +229,7 @@ def test_a_file_called_so_that_is_none_is_left_out(tmp_path: Path) -> None:
 def test_a_damaged_library_is_named(tmp_path: Path) -> None:
     broken = elf({".nv_fatbin": fatbin("sm_80")[:40]})
     data = wheel({"x/lib.so": broken, "x-1.dist-info/METADATA": metadata("x", "1")})
-    with pytest.raises(MeasureError, match=r"x/lib\.so: offset \d+: expected a container"):
+    with pytest.raises(Unreadable, match=r"x/lib\.so: offset \d+: expected a container"):
         measured(tmp_path, data, "x-1-py3-none-any.whl")
 
 
@@ -248,7 +247,7 @@ def test_assemblers_are_read_once_each(tmp_path: Path) -> None:
 
 
 def test_a_wheel_without_metadata_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(MeasureError, match="expected a wheel with METADATA in it"):
+    with pytest.raises(Unreadable, match="expected a wheel with METADATA in it"):
         measured(tmp_path, wheel({"x/METADATA": ""}), "x-1-py3-none-any.whl")
 
 

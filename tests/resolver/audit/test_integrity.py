@@ -8,7 +8,7 @@ import pytest
 
 from stackfix.rules.requires import admits, parse_line
 from stackfix_lockfiles.markers import Environment
-from stackfix_lockfiles.metadata.cache import Cache
+from stackfix_lockfiles.metadata import RequirementsCache
 from stackfix_lockfiles.platforms import Platform
 from tests.resolver.gate.making import checked, codes, package, project, root
 
@@ -253,7 +253,7 @@ def test_what_nobody_read_is_counted_and_what_an_earlier_run_read_is_used(
     result = checked(made)
     assert result.unread == ("helper==1.0",)
     assert not [hit for hit in result.hits if hit.code == "SF502"]
-    Cache.default().put(sha, ("triton<3.4",))
+    RequirementsCache.default().put(sha, ("triton<3.4",))
     result = checked(made)
     assert result.unread == ()
     assert "triton 3.4.0 is not what helper 1.0 requires: triton<3.4" in messages(made, "SF502")

@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
-    from stackfix_knowledge.measure.index import Index
+    from stackfix_index.simple import Index
 
 __all__ = ["index_option", "open_index", "pinned"]
 
@@ -31,13 +31,13 @@ def index_option(command: Callable[..., int]) -> Callable[..., int]:
 
 @contextmanager
 def open_index(address: str | None) -> Iterator[Index]:
-    """The index, connected. Raises MeasureError where none is known."""
-    from stackfix_knowledge.measure.index import Index
-    from stackfix_knowledge.measure.measuring import client
+    """The index, connected. Raises Unreadable where none is known."""
+    from stackfix_index.client import Client
+    from stackfix_index.simple import Index
 
     address = address or _default()
-    with client() as http:
-        yield Index(address, http)
+    with Client() as client:
+        yield Index(address, client)
 
 
 def pinned(texts: Sequence[str]) -> tuple[Requirement, ...]:
@@ -61,10 +61,10 @@ def pinned(texts: Sequence[str]) -> tuple[Requirement, ...]:
 def _default() -> str:
     import os
 
-    from stackfix_knowledge.measure.index import configured_index
+    from stackfix_index.configured import default_index
 
     named = any(os.environ.get(name) for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL"))
-    return configured_index() if named else _of_lock(Path()) or configured_index()
+    return default_index() if named else _of_lock(Path()) or default_index()
 
 
 def _of_lock(folder: Path) -> str | None:

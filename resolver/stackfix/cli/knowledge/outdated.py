@@ -13,9 +13,9 @@ from stackfix.cli.known import package_name
 from stackfix.cli.options import format_option
 
 if TYPE_CHECKING:
+    from stackfix_index.simple import Index
     from stackfix_knowledge.graph import Graph
     from stackfix_knowledge.measure.comparing import Outdated
-    from stackfix_knowledge.measure.index import Index
 from stackfix.wording import one_line
 
 __all__ = ["command"]
@@ -66,15 +66,15 @@ def _measured() -> list[str]:
 def _compare(names: Sequence[str], graph: Graph, index: Index) -> tuple[list[Outdated], list[str]]:
     from concurrent.futures import ThreadPoolExecutor
 
-    from stackfix_knowledge.errors import MeasureError
+    from stackfix_index.errors import Unreadable
     from stackfix_knowledge.measure.comparing import compare
 
-    def one(name: str) -> Outdated | MeasureError:
+    def one(name: str) -> Outdated | Unreadable:
         package = graph.packages.get(name)
         judged = package is not None and package.judged
         try:
             return compare(name, releases[name], index, judged=judged)
-        except MeasureError as error:
+        except Unreadable as error:
             return error
 
     # The graph reads files when it is first asked, which threads must not do at the same time.
@@ -83,8 +83,8 @@ def _compare(names: Sequence[str], graph: Graph, index: Index) -> tuple[list[Out
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         results = list(pool.map(one, names))
     return (
-        [result for result in results if not isinstance(result, MeasureError)],
-        [str(result) for result in results if isinstance(result, MeasureError)],
+        [result for result in results if not isinstance(result, Unreadable)],
+        [str(result) for result in results if isinstance(result, Unreadable)],
     )
 
 

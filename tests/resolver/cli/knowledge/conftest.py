@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from stackfix_knowledge.reader import facts_folder
+from tests.index.serving import INDEX, Served
 from tests.knowledge.measure.building import NCCL_WHEEL, nccl_wheel
-from tests.knowledge.measure.serving import INDEX, Served
 
 NEWER = NCCL_WHEEL.replace("2.27.3", "2.99.0")
 

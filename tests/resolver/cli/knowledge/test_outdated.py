@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stackfix.cli.main import main
-from tests.knowledge.measure.serving import Served
+from tests.index.serving import Served
 from tests.resolver.report.test_json import valid
 
 

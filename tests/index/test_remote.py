@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackfix_knowledge.errors import MeasureError
-from stackfix_knowledge.measure.remote import RemoteFile
-from tests.knowledge.measure.serving import FILES, Served
+from stackfix_index.client import Client
+from stackfix_index.errors import Unreadable
+from stackfix_index.remote import RemoteFile
+from tests.index.serving import FILES, Served
 
 DATA = bytes(range(256)) * 40_000
 BIG = "big.whl"
@@ -82,12 +83,12 @@ def test_a_file_smaller_than_the_tail_takes_one_request() -> None:
 
 
 def test_a_server_without_ranges_is_refused_before_it_sends_everything() -> None:
-    with pytest.raises(MeasureError, match=r"big.whl: expected an index that serves parts"):
+    with pytest.raises(Unreadable, match=r"big.whl: expected an index that serves parts"):
         opened(served(ranges=False))
 
 
 def test_a_file_that_is_gone_is_one_clear_line() -> None:
-    with pytest.raises(MeasureError, match=r"expected an index that has the file \(HTTP 404\)"):
+    with pytest.raises(Unreadable, match=r"expected an index that has the file \(HTTP 404\)"):
         RemoteFile(served().client, f"{FILES}/other.whl", name="other.whl")
 
 
@@ -95,8 +96,8 @@ def test_a_server_that_does_not_answer_is_one_clear_line() -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("connection refused", request=request)
 
-    with pytest.raises(MeasureError, match="expected an index that answers"):
-        RemoteFile(httpx.Client(transport=httpx.MockTransport(refuse)), f"{FILES}/x", name="x")
+    with pytest.raises(Unreadable, match="expected an index that answers"):
+        RemoteFile(Client(transport=httpx.MockTransport(refuse)), f"{FILES}/x", name="x")
 
 
 @pytest.mark.parametrize(
@@ -106,17 +107,57 @@ def test_a_server_that_tells_no_size_is_refused(header: str) -> None:
     def answer(_: httpx.Request) -> httpx.Response:
         return httpx.Response(206, headers={"content-range": header}, content=b"x" * 10)
 
-    with pytest.raises(MeasureError, match="expected an index that serves parts of a file"):
-        RemoteFile(httpx.Client(transport=httpx.MockTransport(answer)), f"{FILES}/x", name="x")
+    with pytest.raises(Unreadable, match="expected an index that serves parts of a file"):
+        RemoteFile(Client(transport=httpx.MockTransport(answer)), f"{FILES}/x", name="x")
 
 
 def test_a_server_that_sends_less_than_asked_is_an_error() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         size = 262_144 if request.headers["range"] == "bytes=-262144" else 5
-        return httpx.Response(
-            206, headers={"content-range": "bytes 0-9/9000000"}, content=b"x" * size
-        )
+        span = f"bytes {9_000_000 - size}-8999999/9000000"
+        return httpx.Response(206, headers={"content-range": span}, content=b"x" * size)
 
-    file = RemoteFile(httpx.Client(transport=httpx.MockTransport(answer)), f"{FILES}/x", name="x")
-    with pytest.raises(MeasureError, match="bytes 0 to 100: expected that many bytes"):
+    file = RemoteFile(Client(transport=httpx.MockTransport(answer)), f"{FILES}/x", name="x")
+    with pytest.raises(Unreadable, match="bytes 0 to 100: expected that many bytes"):
         file.read(100)
+
+
+def refusing_suffixes(request: httpx.Request, *, status: int = 416) -> httpx.Response:
+    """A server that knows no ranges counted from the end."""
+    if request.method == "HEAD":
+        return httpx.Response(200, headers={"content-length": str(len(DATA))})
+    first, _, last = request.headers["range"].removeprefix("bytes=").partition("-")
+    if not first:
+        return httpx.Response(status)
+    span = f"bytes {first}-{last}/{len(DATA)}"
+    part = DATA[int(first) : int(last) + 1]
+    return httpx.Response(206, headers={"content-range": span}, content=part)
+
+
+@pytest.mark.parametrize("status", [416, 501])
+def test_a_server_without_ranges_from_the_end_is_asked_for_the_size(status: int) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        return refusing_suffixes(request, status=status)
+
+    file = RemoteFile(Client(transport=httpx.MockTransport(answer)), f"{FILES}/x", name="x")
+    file.seek(-10, os.SEEK_END)
+    assert file.read() == DATA[-10:]
+
+
+def test_a_small_file_on_a_server_without_ranges_is_read_whole() -> None:
+    index = served(ranges=False)
+    file = RemoteFile(index.client, f"{FILES}/{BIG}", name=BIG, whole=len(DATA))
+    file.seek(5)
+    assert file.read(1000) == DATA[5:1005]
+    assert len(index.requests) == 1
+    with pytest.raises(Unreadable, match="serves parts of a file"):
+        RemoteFile(index.client, f"{FILES}/{BIG}", name=BIG, whole=len(DATA) - 1)
+
+
+@pytest.mark.parametrize("span", ["0-9/9", "0-8/10", "1-10/10", "5-4/5", "0-9/10 "])
+def test_a_span_that_is_not_the_end_of_the_file_is_refused(span: str) -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(206, headers={"content-range": f"bytes {span}"}, content=b"x" * 9)
+
+    with pytest.raises(Unreadable):
+        RemoteFile(Client(transport=httpx.MockTransport(answer)), f"{FILES}/x", name="x")

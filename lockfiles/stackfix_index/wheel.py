@@ -1,4 +1,4 @@
-"""The members of a wheel, whether it lies on disk or on a server, within bounds.
+"""The files in a wheel, whether it lies on disk or on a server, within bounds.
 
 A wheel is a zip file made by strangers. Every limit here is far above what real wheels need, and
 passing one is an error that names it.
@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import io
 import mmap
+import re
 import struct
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from email.parser import HeaderParser
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
-from stackfix_knowledge.errors import MeasureError
-from stackfix_knowledge.measure.remote import RemoteFile
+from stackfix_index.errors import Unreadable
+from stackfix_index.remote import RemoteFile
+from stackfix_index.simple import LARGEST_METADATA
 
-__all__ = ["Archive"]
+__all__ = ["Metadata", "Wheel", "metadata_of", "read_metadata"]
 
-_LARGEST_DIRECTORY = 16 * 1024 * 1024
+_LARGEST_DIRECTORY = 8 * 1024 * 1024
 """Bytes of the zip directory; the fullest known wheel has 3 MB."""
-_LARGEST_TEXT = 8 * 1024 * 1024
-"""Bytes of a text member such as METADATA."""
 _LARGEST_MEMBER = 4 * 1024**3
 """Bytes of one library, unpacked; the largest known has 2 GB."""
 _LARGEST_SUM = 12 * 1024**3
@@ -45,11 +47,11 @@ _DAMAGE = (
 """What zipfile raises over a damaged file."""
 
 
-class Archive:
+class Wheel:
     """A wheel's members; close it after use (it is a context manager)."""
 
     def __init__(self, file: Path | RemoteFile, *, name: str) -> None:
-        """Read the directory of a wheel; ``name`` is what errors call it."""
+        """Read the directory of a wheel; `name` is what errors call it."""
         self.name = name
         self._raw = file if isinstance(file, RemoteFile) else _opened(file)
         self._unpacked = 0
@@ -58,7 +60,7 @@ class Archive:
             self._zip = zipfile.ZipFile(cast(IO[bytes], _Guarded(self._raw, name)))
         except _DAMAGE as error:
             self._raw.close()
-            raise MeasureError(name, None, f"a wheel, which is a zip file ({error})") from error
+            raise Unreadable(name, None, f"a wheel, which is a zip file ({error})") from error
         except BaseException:
             self._raw.close()
             raise
@@ -76,7 +78,7 @@ class Archive:
 
     def text(self, member: str) -> str:
         """A small member as text; bytes that are no UTF-8 become replacement characters."""
-        return self.read(member, limit=_LARGEST_TEXT).decode("utf-8", "replace")
+        return self.read(member, limit=LARGEST_METADATA).decode("utf-8", "replace")
 
     def read(self, member: str, *, limit: int) -> bytes:
         """A small member as bytes; one larger than the limit (bytes) is an error."""
@@ -102,7 +104,7 @@ class Archive:
         self._zip.close()
         self._raw.close()
 
-    def __enter__(self) -> Archive:
+    def __enter__(self) -> Wheel:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -112,14 +114,14 @@ class Archive:
     def _member(self, member: str, limit: int) -> Iterator[IO[bytes]]:
         info = self._zip.getinfo(member)
         if info.file_size > limit:
-            raise MeasureError(self.name, member, f"at most {limit:,} bytes")
+            raise Unreadable(self.name, member, f"at most {limit:,} bytes")
         if isinstance(self._raw, RemoteFile):
             self._raw.expect(info.header_offset, self._ends[info.header_offset])
         try:
             with self._zip.open(info) as stream:
                 yield stream
         except _DAMAGE as error:
-            raise MeasureError(
+            raise Unreadable(
                 self.name, member, f"a member that can be unpacked ({error})"
             ) from error
 
@@ -129,10 +131,58 @@ class Archive:
             size += len(chunk)
             self._unpacked += len(chunk)
             if size > limit:
-                raise MeasureError(self.name, member, f"at most {limit:,} bytes")
+                raise Unreadable(self.name, member, f"at most {limit:,} bytes")
             if self._unpacked > _LARGEST_SUM:
-                raise MeasureError(self.name, None, f"at most {_LARGEST_SUM:,} bytes of libraries")
+                raise Unreadable(self.name, None, f"at most {_LARGEST_SUM:,} bytes of libraries")
             yield chunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """The lines of METADATA that matter to a resolver."""
+
+    name: str | None
+    """As the package writes it."""
+    requires: tuple[str, ...]
+    """Every Requires-Dist line, extras and markers included."""
+    requires_python: str | None
+
+
+def read_metadata(text: str) -> Metadata:
+    """Read METADATA; folded lines become one line."""
+    message = HeaderParser().parsestr(text)
+    lines = message.get_all("Requires-Dist") or []
+    return Metadata(
+        name=_line(message.get("Name")),
+        requires=tuple(" ".join(str(line).split()) for line in lines),
+        requires_python=_line(message.get("Requires-Python")),
+    )
+
+
+class Files(Protocol):
+    """The files of a wheel by their paths in it, packed or installed."""
+
+    @property
+    def name(self) -> str:
+        """What errors call the whole of it."""
+
+    def names(self) -> tuple[str, ...]:
+        """The paths of its files, each once."""
+
+    def text(self, member: str) -> str:
+        """A small file as text; Unreadable where it is not."""
+
+
+def metadata_of(files: Files) -> str:
+    """The METADATA of a wheel; raise Unreadable where it has none."""
+    for name in files.names():
+        if re.fullmatch(r"[^/]+\.dist-info/METADATA", name):
+            return files.text(name)
+    raise Unreadable(files.name, None, "a wheel with METADATA in it")
+
+
+def _line(value: object) -> str | None:
+    return " ".join(str(value).split()) or None if value else None
 
 
 class _Guarded:
@@ -145,7 +195,7 @@ class _Guarded:
 
     def read(self, size: int = -1) -> bytes:
         if size > _LARGEST_DIRECTORY:
-            raise MeasureError(self._name, None, f"a zip directory of {_LARGEST_DIRECTORY:,} bytes")
+            raise Unreadable(self._name, None, f"a zip directory of {_LARGEST_DIRECTORY:,} bytes")
         return self._file.read(size) or b""
 
 
@@ -153,4 +203,4 @@ def _opened(path: Path) -> io.RawIOBase:
     try:
         return path.open("rb", buffering=0)
     except OSError as error:
-        raise MeasureError(str(path), None, f"a readable file ({error.strerror})") from error
+        raise Unreadable(str(path), None, f"a readable file ({error.strerror})") from error

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 
 import httpx
 
+from stackfix_index.client import Client
+
 INDEX = "https://index.example/simple"
 FILES = "https://files.index.example"
 
@@ -28,7 +30,7 @@ class Served:
         self.ranges = ranges
         self.requests: list[str] = []
         self.fetched = 0
-        self.client = httpx.Client(transport=httpx.MockTransport(self._answer))
+        self.client = Client(transport=httpx.MockTransport(self._answer))
 
     def page(self, package: str) -> dict[str, object]:
         """The index page of a package."""
