@@ -30,12 +30,10 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
         }
     )
     # Each command opens and closes its own client; this one serves several.
-    monkeypatch.setattr(
-        "stackfix_knowledge.measure.measuring.client", lambda: nullcontext(index.client)
-    )
+    monkeypatch.setattr("stackfix_index.client.Client", lambda: nullcontext(index.client))
     monkeypatch.setenv("UV_DEFAULT_INDEX", INDEX)
-    yield index
-    index.client.close()
+    with index.client:
+        yield index
 
 
 @pytest.fixture
