@@ -86,7 +86,7 @@ def _plan_and_write(
 
 
 def _write_saved(folder: Path, choice: Choice, *, yes: bool, dry_run: bool, prove: bool) -> int:
-    from stackfix.cli.asking import find_project
+    from stackfix.cli.asking import project_of_plan
     from stackfix.report.saved import load_plan
     from stackfix.wording import clean, size
 
@@ -98,11 +98,7 @@ def _write_saved(folder: Path, choice: Choice, *, yes: bool, dry_run: bool, prov
     if not saved.files:
         click.echo(f"{folder}: this plan found nothing to do")
         return 0
-    # The plan's own project, unless the command line or the current folder names another copy.
-    named = click.get_current_context().get_parameter_source("project")
-    explicit = named is not click.core.ParameterSource.DEFAULT
-    place = choice.project if explicit or not saved.root.is_dir() else saved.root
-    root = find_project(place).root
+    root = project_of_plan(saved, choice.project).root
     width = max((len(package) for package, _, _ in saved.moves), default=0)
     for package, before, after in saved.moves:
         click.echo(clean(f"  {package:{width}}  {before or 'new'} → {after or 'leaves'}"))

@@ -17,8 +17,9 @@ from stackfix_lockfiles.pyproject import Pyproject
 
 if TYPE_CHECKING:
     from stackfix.host.host import Host
+    from stackfix.report.saved import SavedPlan
 
-__all__ = ["find_project", "graph_of", "machine", "request_of"]
+__all__ = ["find_project", "graph_of", "machine", "project_of_plan", "request_of"]
 
 
 def find_project(path: Path) -> Project:
@@ -30,6 +31,13 @@ def find_project(path: Path) -> Project:
         click.echo(mended, err=True)
         project = Project.find(path)
     return project
+
+
+def project_of_plan(saved: SavedPlan, path: Path) -> Project:
+    """The project of a saved plan, unless the command line or the folder names another copy."""
+    named = click.get_current_context().get_parameter_source("project")
+    explicit = named is not click.core.ParameterSource.DEFAULT
+    return find_project(path if explicit or not saved.root.is_dir() else saved.root)
 
 
 def settings_of(project: Project) -> Pyproject | None:

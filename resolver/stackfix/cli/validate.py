@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -218,21 +217,15 @@ def _request(
 
 def _saved(folder: Path, project_path: Path) -> tuple[Project, Mapping[Path, bytes]]:
     """The plan's project and new files. Raises InputError where the project changed since."""
-    from stackfix.cli.asking import find_project
+    from stackfix.cli.asking import project_of_plan
     from stackfix.report.saved import load_plan
     from stackfix_lockfiles.errors import InputError
 
     saved = load_plan(folder)
     if saved.status == "impossible":
         raise InputError(folder, "expected a plan with a way, found one that found none")
-    named = click.get_current_context().get_parameter_source("project")
-    explicit = named is not click.core.ParameterSource.DEFAULT
-    project = find_project(project_path if explicit or not saved.root.is_dir() else saved.root)
-    for path, digest in saved.base.items():
-        file = project.root / path
-        found = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
-        if found != digest:
-            raise InputError(file, "expected it as it was when the plan was made: plan again")
+    project = project_of_plan(saved, project_path)
+    saved.require_unchanged(project.root)
     return project, saved.files
 
 

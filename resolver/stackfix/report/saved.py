@@ -50,6 +50,14 @@ class SavedPlan:
     download: int
     """Bytes."""
 
+    def require_unchanged(self, root: Path) -> None:
+        """Raise InputError where a project is no longer what the plan was made from."""
+        for path, digest in self.base.items():
+            file = root / path
+            found = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
+            if found != digest:
+                raise InputError(file, "expected it as it was when the plan was made: plan again")
+
 
 def save_plan(plan: Plan, folder: Path) -> None:
     """Write the plan into `folder`, replacing an older plan there and nothing else.

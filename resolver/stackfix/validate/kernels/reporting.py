@@ -28,7 +28,7 @@ class CheckSkipped(Exception):
     """A check cannot be made here; the text says why."""
 
 
-class Check:
+class OpenCheck:
     """A check under way: the remark that it ends with where it passes."""
 
     detail = ""
@@ -43,9 +43,9 @@ class Reporter:
         self.failed = 0
 
     @contextlib.contextmanager
-    def check(self, name: str, *, passed: str = "passed") -> Iterator[Check]:
+    def check(self, name: str, *, passed: str = "passed") -> Iterator[OpenCheck]:
         """One check: passed unless an exception leaves it, which is caught and written down."""
-        check = Check()
+        check = OpenCheck()
         self._write("started", check=name)
         try:
             yield check
@@ -61,7 +61,7 @@ class Reporter:
         else:
             self._write(passed, check=name, detail=check.detail)
 
-    def condition(self, name: str) -> contextlib.AbstractContextManager[Check]:
+    def condition(self, name: str) -> contextlib.AbstractContextManager[OpenCheck]:
         """A check that all others rest on. That it holds proves nothing yet, and is no result."""
         return self.check(name, passed="ready")
 
