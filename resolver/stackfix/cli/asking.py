@@ -55,14 +55,10 @@ def graph_of(project: Project | None) -> Graph:
 
 
 def machine(graph: Graph) -> Host:
-    """This machine; names of cards come from the graph where the driver tells none."""
+    """This machine."""
     from stackfix.host.detect import detect
 
-    def capability_of(name: str) -> str | None:
-        gpu = graph.gpus.find(name)
-        return str(gpu.capability) if gpu else None
-
-    return detect(capability_of=capability_of)
+    return detect(gpus=graph.gpus)
 
 
 def request_of(

@@ -18,7 +18,6 @@ _WORK = re.compile(
     r"(?:, NumelIn=(?P<into>\d+), NumelOut=(?P<out>\d+))?, Timeout\(ms\)=(?P<limit>\d+)\)"
     r"(?: ran for (?P<ran>\d+) milliseconds)?"
 )
-_GROUP = re.compile(r"\[PG (?:ID )?(?P<group>\d+)")
 _STATE = re.compile(r"last enqueued (?:NCCL )?work: (\d+)")
 _POINT_TO_POINT = {"SEND", "RECV", "RECVANYSOURCE"}
 

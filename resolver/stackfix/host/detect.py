@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,21 +13,22 @@ from stackfix.host.host import Card, CardLink, CardSource, Host
 from stackfix.host.kernel_log import read_kernel_log
 from stackfix.host.system import read_system
 from stackfix.host.visible import apply_visible_devices
+from stackfix_knowledge.cards.gpus import GpuTable
 
-__all__ = ["CapabilityOf", "detect"]
-
-CapabilityOf = Callable[[str], str | None]
-"""From a card's name to its capability "12.0", or None if no table knows it."""
+__all__ = ["detect"]
 
 
 def detect(
     *,
+    gpus: GpuTable,
     env: Mapping[str, str] = os.environ,
     root: Path = Path("/"),
-    capability_of: CapabilityOf | None = None,
     timeout: float = nvml.TIMEOUT,
 ) -> Host:
-    """This machine. Never raises for what it cannot find out: `Host.notes` tells it."""
+    """This machine; `gpus` tells the capability of a card where its driver does not.
+
+    Never raises for what it cannot find out: `Host.notes` tells it.
+    """
     notes: list[str] = []
     cuda_driver: str | None = None
     links: tuple[CardLink, ...] = ()
@@ -48,7 +49,7 @@ def detect(
         notes.extend(answer.notes)
     setting = env.get("CUDA_VISIBLE_DEVICES")
     cards = tuple(
-        replace(_named(card, capability_of, notes), numa=numa_node(root, card.pci))
+        replace(_with_capability(card, gpus, notes), numa=numa_node(root, card.pci))
         for card in cards
     )
     seen = apply_visible_devices(
@@ -67,13 +68,13 @@ def detect(
     )
 
 
-def _named(card: Card, capability_of: CapabilityOf | None, notes: list[str]) -> Card:
-    """The card with its capability, from the table of names where the driver did not tell it."""
+def _with_capability(card: Card, gpus: GpuTable, notes: list[str]) -> Card:
     if card.capability is not None:
         return card
-    capability = capability_of(card.name) if capability_of else None
-    if capability is None:
+    gpu = gpus.find(card.name)
+    if gpu is None:
         notes.append(
             f"card {card.index} ({card.name}): compute capability not known; name it with --target"
         )
-    return replace(card, capability=capability)
+        return card
+    return replace(card, capability=str(gpu.capability))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from stackfix_lockfiles.errors import InputError
 
-__all__ = ["VENV", "claimed", "default_base", "sweep"]
+__all__ = ["VENV", "claimed", "scratch_base", "sweep"]
 
 VENV = "venv"
 """Name of the environment in such a folder."""
@@ -24,7 +24,7 @@ _KEPT = ".kept"
 _LOCK = ".lock"
 
 
-def default_base() -> Path:
+def scratch_base() -> Path:
     """Where scratch environments lie: in the user's cache, beside uv's, so that uv can link."""
     base = os.environ.get("XDG_CACHE_HOME")
     root = Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache"

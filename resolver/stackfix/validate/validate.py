@@ -15,7 +15,7 @@ from stackfix.host.host import Host
 from stackfix.model.policy import DEFAULT_POLICY, Policy
 from stackfix.model.target import Target
 from stackfix.validate.closure import CannotInstall, DiskShort, InstallRequest, kept_name
-from stackfix.validate.folders import VENV, claimed, default_base, sweep
+from stackfix.validate.folders import VENV, claimed, scratch_base, sweep
 from stackfix.validate.install import announcement, install, prepare
 from stackfix.validate.python import (
     EnvironmentPython,
@@ -67,8 +67,6 @@ class ValidationRequest:
     """Take the one that was kept for the same lock and choice, and keep it."""
     timeout: float | None = None
     """Seconds for each stage; None: each has its own."""
-    base: Path | None = None
-    """Where scratch environments lie; None: in the user's cache."""
     progress: Callable[[str], None] = _silent
     """A line that the next one replaces."""
     tell: Callable[[str], None] = _silent
@@ -77,7 +75,7 @@ class ValidationRequest:
 
 def validate(request: ValidationRequest) -> Validation:
     """Run all stages. Raises InputError for what can be set right before anything is proven."""
-    base = request.base or default_base()
+    base = scratch_base()
     for folder in sweep(base):
         request.tell(f"removed {folder}, which an interrupted run left behind")
     if request.python is not None:
