@@ -20,13 +20,9 @@ class Variant(NamedTuple):
     """Normalised; None where the package's name alone says the CUDA major."""
     cuda: int
 
-    @property
-    def key(self) -> str:
+    def __str__(self) -> str:
         """ "jax[cuda12]" or "cupy-cuda12x"."""
         return self.package if self.extra is None else f"{self.package}[{self.extra}]"
-
-    def __str__(self) -> str:
-        return self.key
 
 
 class VariantGroup(NamedTuple):
@@ -44,12 +40,12 @@ class VariantGroup(NamedTuple):
 
 
 class VariantTable:
-    """Every group, by the keys of its alternatives."""
+    """Every group, by the packages and extras of its alternatives."""
 
     def __init__(self, groups: Iterable[VariantGroup]) -> None:
         self.groups = tuple(groups)
         self._known = {
-            variant.key: (group, variant)
+            (variant.package, variant.extra): (group, variant)
             for group in self.groups
             for variant in (*group.alternatives, *group.aliases)
         }
@@ -59,22 +55,21 @@ class VariantTable:
         """The shipped table."""
         return cls(parse_variants(read_facts("variants.toml")))
 
-    def get(self, key: str) -> Variant | None:
-        """The variant that a key such as "jax[cuda12]" or "cupy-cuda12x" asks for."""
-        found = self._known.get(key)
+    def get(self, package: str, extra: str | None = None) -> Variant | None:
+        """The variant that a package asks for, or that it asks for with an extra."""
+        found = self._known.get((package, extra or None))
         return found[1] if found else None
 
-    def group(self, key: str) -> VariantGroup | None:
-        """The group of the variant that a key asks for."""
-        found = self._known.get(key)
-        return found[0] if found else None
+    def group(self, variant: Variant) -> VariantGroup:
+        """The group of a variant of this table."""
+        return self._known[variant.package, variant.extra][0]
 
 
 def parse_variants(file: Entry) -> Iterator[VariantGroup]:
     """Read the groups of a facts file. Raises FactsError."""
     file.only("sources", "group")
     sources = file.sources()
-    seen: set[str] = set()
+    seen: set[tuple[str, str | None]] = set()
     for entry in file.entries("group"):
         entry.only("alternatives", "source")
         alternatives: list[Variant] = []
@@ -95,9 +90,10 @@ def parse_variants(file: Entry) -> Iterator[VariantGroup]:
         if len(majors) < 2 or majors != sorted(set(majors)):
             raise entry.fault("alternatives", "two CUDA majors or more, ascending, each once")
         for variant in (*alternatives, *aliases):
-            if variant.key in seen:
+            spelled = (variant.package, variant.extra)
+            if spelled in seen:
                 raise _twice(entry, variant)
-            seen.add(variant.key)
+            seen.add(spelled)
         yield VariantGroup(
             alternatives=tuple(alternatives),
             aliases=tuple(aliases),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from packaging.markers import Marker
 from packaging.version import Version
 
 from stackfix.model.stack import Piece, Stack
@@ -27,6 +28,10 @@ class TargetEnvironment:
     @property
     def platform(self) -> str:
         return self.stack.platform
+
+    def holds(self, marker: Marker | None, extra: str = "") -> bool:
+        """Whether a marker is true here, with this extra chosen or none."""
+        return marker is None or marker.evaluate({**self.markers, "extra": extra})
 
     def piece(self, graph: Graph, package: Package, version: Version) -> Piece:
         """The package at this version: as the lock has it where it stays, else as facts know it.

@@ -15,12 +15,12 @@ from stackfix.plan.case import Case
 from stackfix.plan.edits.index_edits import IndexEdits
 from stackfix.plan.edits.pins import edits_for
 from stackfix.plan.edits.scope import EVERYWHERE, Scope, scope
+from stackfix.plan.edits.variant_edits import swap_is_shared
 from stackfix.plan.lock_state import LockState, audited, lock_state
-from stackfix.plan.problems.variants import everywhere
 from stackfix.rules.sf506_clash import Clashing
 from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution
-from stackfix.solve.search import Found
+from stackfix.solve.search import Combination
 from stackfix_lockfiles.edits import Edit, apply_edits
 from stackfix_lockfiles.lock import Lock, SourceKind
 from stackfix_lockfiles.relock import NotCached, Relocked, RelockRefused, relock
@@ -55,36 +55,37 @@ class Rejected:
     """Whether uv only lacked something in its cache, offline."""
 
 
-def attempt(case: Case, found: Found) -> Attempt | Rejected:
-    """Edit, relock and judge one solution. Nothing in the project is touched.
+def attempt(case: Case, combination: Combination) -> Attempt | Rejected:
+    """Edit, relock and judge one combination. Nothing in the project is touched.
 
     Raises:
         IndexUnreachable: an index does not answer.
     """
-    request, solution, problem = case.request, found.solution, found.problem
+    request, solution, problem = case.request, combination.solution, combination.problem
     where = scope(request, case.before.lock, solution.versions)
     index_edits = IndexEdits(request.project, problem, solution.versions, where)
-    if everywhere(request.project, problem, where) or index_edits.is_shared():
+    if swap_is_shared(request.project, problem, where) or index_edits.is_shared():
         where = EVERYWHERE
     try:
-        made = edits_for(request.project, problem, found.domain, solution.versions, where)
+        findings = combination.candidates.findings
+        made = edits_for(request.project, problem, findings, solution.versions, where)
     except ValueError as error:
-        return Rejected(chosen=found.chosen, reason=str(error))
+        return Rejected(chosen=combination.chosen, reason=str(error))
     edits = (*case.repairs, *made)
     files = apply_edits(request.project, edits)
     try:
         relocked = _relocked(case, files, _pins(case, solution.versions), where)
     except RelockRefused as refusal:
         uncached = isinstance(refusal, NotCached)
-        return Rejected(chosen=found.chosen, reason=refusal.reason, uncached=uncached)
+        return Rejected(chosen=combination.chosen, reason=refusal.reason, uncached=uncached)
     lock = Lock.parse(relocked.lock, name="the new uv.lock")
     now = audited(request, lock, files)
     after = lock_state(lock, request, now.environments)
     strayed = _strayed(after, solution.versions, problem)
     if strayed:
-        return Rejected(chosen=found.chosen, reason=f"uv locked {strayed}")
+        return Rejected(chosen=combination.chosen, reason=f"uv locked {strayed}")
     if faults := _left(case, now):
-        return Rejected(chosen=found.chosen, reason=faults[0].message)
+        return Rejected(chosen=combination.chosen, reason=faults[0].message)
     return Attempt(
         solution=solution,
         edits=edits,
@@ -186,19 +187,15 @@ def _strayed(after: LockState, versions: Mapping[str, Version], problem: Problem
             if Version(piece.version.public) != Version(wanted.public):
                 return f"{piece.title} instead of {wanted.public}"
             moved = problem.locked.get(piece.name) != wanted
-            if (
-                moved
-                and piece.package.on_pytorch_indexes
-                and _lives_elsewhere(piece, wanted, problem)
-            ):
+            if moved and piece.package.on_pytorch_indexes and _is_elsewhere(piece, wanted, problem):
                 where = piece.locked.source.index if piece.locked else None
                 return f"{piece.title} of {where} instead of {wanted}"
     return None
 
 
-def _lives_elsewhere(piece: Piece, wanted: Version, problem: Problem) -> bool:
+def _is_elsewhere(piece: Piece, wanted: Version, problem: Problem) -> bool:
     """Whether a package of PyTorch's comes from another of the known indexes than it should."""
     table = problem.graph.indexes
     index = piece.locked.source.index if piece.locked else None
-    home = table.name_of(index) if index is not None else None
-    return home != (wanted.local if wanted.local in table.names() else None)
+    name = table.name_of(index) if index is not None else None
+    return name != (wanted.local if wanted.local in table.names() else None)

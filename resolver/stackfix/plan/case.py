@@ -9,7 +9,7 @@ from stackfix.audit.environments import LockedEnvironments
 from stackfix.model.finding import Finding
 from stackfix.plan.lock_state import LockState
 from stackfix.plan.request import Request
-from stackfix.plan.unlockable.asked import Asked
+from stackfix.plan.unlockable.asked import DeclaredVersion
 from stackfix_lockfiles.edits import Edit
 from stackfix_lockfiles.lock import Lock
 
@@ -27,7 +27,7 @@ class Case:
     """The environments of the lock, those of other Pythons too; None where a lock is made up."""
     origin: Lock | None
     """The lock that moves are counted from; None: there is none, and uv can make none."""
-    asked: Mapping[str, Asked] = field(default_factory=dict)
+    asked: Mapping[str, DeclaredVersion] = field(default_factory=dict)
     """Packages whose moves are counted from what the project asks for, since uv cannot lock it."""
     clashing: Mapping[str, Finding] = field(default_factory=dict)
     """By package, the clash that it is part of."""

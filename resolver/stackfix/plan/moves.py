@@ -71,11 +71,11 @@ def moves(changes: Iterable[PackageChange], case: Case, made: Attempt) -> tuple[
 
 def _variants(made: Attempt) -> dict[str, VariantChange]:
     """By package, the variants that the project asks for in place of others."""
-    exchange = made.problem.exchange
+    swap = made.problem.variant_swap
     found = {}
-    for key, new in exchange.swaps.items() if exchange is not None else ():
-        change = VariantChange(before=key, after=new.key)
-        found[key.partition("[")[0]] = change
+    for key, new in swap.swaps.items() if swap is not None else ():
+        change = VariantChange(before=str(key), after=str(new))
+        found[key.name] = change
         if made.problem.locked.get(new.package) is None:
             found[new.package] = change
     return found

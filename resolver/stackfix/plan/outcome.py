@@ -14,7 +14,7 @@ from stackfix.plan.lock_state import LockState, unknown
 from stackfix.plan.moves import moves
 from stackfix.plan.plan import NextStep, Plan, Selection, Status
 from stackfix.plan.rebuilds import rebuilds
-from stackfix.solve.search import Failure
+from stackfix.solve.search import Exclusion
 from stackfix_lockfiles.diff import Drift, DriftKind, diff, drift
 from stackfix_lockfiles.errors import without_credentials
 
@@ -69,7 +69,7 @@ def planned(
 
 def impossible(
     case: Case,
-    failures: Iterable[Failure],
+    exclusions: Iterable[Exclusion],
     rejected: Sequence[Rejected],
     lifts: Sequence[str],
     warnings: Sequence[str],
@@ -80,7 +80,7 @@ def impossible(
         case,
         Status.IMPOSSIBLE,
         remaining=case.findings,
-        obstacles=(*grouped(failures), *of_rejected(rejected)),
+        obstacles=(*grouped(exclusions), *of_rejected(rejected)),
         lifts=tuple(lifts),
         warnings=warnings,
         tried=tried,

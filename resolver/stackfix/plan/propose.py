@@ -9,21 +9,24 @@ from functools import cache
 from stackfix.plan import outcome
 from stackfix.plan.attempt import Attempt, Rejected, attempt, repaired
 from stackfix.plan.case import Case
+from stackfix.plan.edits.variant_edits import with_swap
 from stackfix.plan.explain.next_step import next_step, worth_a_step
 from stackfix.plan.explain.obstacles import stuck
 from stackfix.plan.explain.ways_out import lifts
 from stackfix.plan.explain.why import answers
 from stackfix.plan.plan import NextStep, Plan
-from stackfix.plan.problems.index_reach import IndexesSilent, IndexReach
-from stackfix.plan.problems.outside import Limits, dependents, limits
+from stackfix.plan.problems.index_choice import IndexesSilent, IndexReach
+from stackfix.plan.problems.outside import (
+    OutsideRequirements,
+    dependents,
+    outside_requirements,
+)
 from stackfix.plan.problems.project import project_problem
 from stackfix.plan.problems.relaxations import Relaxation, at_fault, relaxations
-from stackfix.plan.problems.variants import with_swap
 from stackfix.plan.request import Request, Strategy
 from stackfix.plan.start import start
 from stackfix.rules.sf506_clash import Clashing
-from stackfix.solve.joint import Joint
-from stackfix.solve.search import Found
+from stackfix.solve.search import Combination, JointSearch
 from stackfix_lockfiles.relock import IndexUnreachable
 
 __all__ = ["propose"]
@@ -41,20 +44,21 @@ def propose(request: Request) -> Plan:
         IndexUnreachable, RelockRefused: uv could not go on.
     """
     case = start(request)
-    limits_of = cache(lambda: _limits(case))  # read when first needed, and once
+    outside = cache(lambda: _outside(case))  # read when first needed, and once
     reach = IndexReach(case.request, case.before.lock)
-    plan = _proposed(case, limits_of, reach)
+    plan = _proposed(case, outside, reach)
     if not (request.why or request.why_not) or not plan.gpu_packages:
         return plan
-    relaxation = next(relaxations(case.request, case.before, limits_of().demands, reach.homes))
-    around = relaxation.around[0]
+    requirements = outside().requirements
+    relaxation = next(relaxations(case.request, case.before, requirements, reach.choice))
+    first = relaxation.problems[0]
     told = answers(
-        around.problem, around.exchanged, request.why, request.why_not, plan.moves, plan.findings
+        first.problem, first.swapped, request.why, request.why_not, plan.moves, plan.findings
     )
     return replace(plan, answers=told)
 
 
-def _proposed(case: Case, limits_of: Callable[[], Limits], reach: IndexReach) -> Plan:
+def _proposed(case: Case, outside: Callable[[], OutsideRequirements], reach: IndexReach) -> Plan:
     request = case.request
     if not case.before.gpu_packages and not case.faults:
         return outcome.no_gpu(case)
@@ -67,10 +71,10 @@ def _proposed(case: Case, limits_of: Callable[[], Limits], reach: IndexReach) ->
             return _as_it_is(replace(case, origin=case.on_disk, findings=findings))
         if not worth_a_step(case.findings):
             return outcome.nothing_to_do(case, None, ())
-        found = limits_of()
-        step = next_step(request, case.before, case.findings, found.demands)
+        found = outside()
+        step = next_step(request, case.before, case.findings, found.requirements)
         return outcome.nothing_to_do(case, step, found.warnings)
-    return _move(case, limits_of(), reach)
+    return _move(case, outside(), reach)
 
 
 def _beside_clashes(case: Case) -> bool:
@@ -84,7 +88,7 @@ def _as_it_is(case: Case) -> Plan:
     return outcome.planned(case, made, None, (), 0)
 
 
-def _limits(case: Case) -> Limits:
+def _outside(case: Case) -> OutsideRequirements:
     """What packages that stay ask of the stack."""
     from stackfix_lockfiles.metadata import requires
 
@@ -95,18 +99,18 @@ def _limits(case: Case) -> Limits:
         offline=case.request.offline,
         indexes=(*case.request.project.indexes, *case.request.project.source_indexes),
     )
-    return limits(case.before, packages, read)
+    return outside_requirements(case.before, packages, read)
 
 
-def _move(case: Case, found: Limits, reach: IndexReach) -> Plan:
+def _move(case: Case, outside: OutsideRequirements, reach: IndexReach) -> Plan:
     try:
-        return _moved(case, found, reach)
+        return _moved(case, outside, reach)
     except IndexesSilent as silent:
         case.request.say(f"planning without PyTorch's own indexes: {silent}")
-        return _moved(case, found, reach)
+        return _moved(case, outside, reach)
 
 
-def _moved(case: Case, found: Limits, reach: IndexReach) -> Plan:
+def _moved(case: Case, outside: OutsideRequirements, reach: IndexReach) -> Plan:
     """The plan with the indexes that answer.
 
     Raises:
@@ -117,7 +121,9 @@ def _moved(case: Case, found: Limits, reach: IndexReach) -> Plan:
     suspects = at_fault(case.faults)
     runs = [
         _Run(relaxation, relaxation.search(newest=request.strategy == Strategy.NEWEST))
-        for relaxation in relaxations(request, case.before, found.demands, reach.homes, suspects)
+        for relaxation in relaxations(
+            request, case.before, outside.requirements, reach.choice, suspects
+        )
     ]
     for run, combination in _in_turn(runs):
         if _key(combination) in known:
@@ -131,18 +137,22 @@ def _moved(case: Case, found: Limits, reach: IndexReach) -> Plan:
             reach.failed(unreachable.url, unreachable.reason)
             raise
         if isinstance(result, Attempt):
-            step = _next(case, result, found)
-            warnings = (*found.warnings, *reach.warnings)
+            step = _next(case, result, outside)
+            warnings = (*outside.warnings, *reach.warnings)
             return outcome.planned(case, result, step, warnings, sum(r.search.tried for r in runs))
         if result.uncached:
             reach.uncached(combination)
         run.refused.append(result)
-    ways = lifts(case, found.demands, reach.homes)
-    warnings = (*found.warnings, *reach.warnings)
-    failures = [failure for r in runs for failure in (*r.search.failures, *r.relaxation.held)]
+    ways = lifts(case, outside.requirements, reach.choice)
+    warnings = (*outside.warnings, *reach.warnings)
+    exclusions = [
+        exclusion
+        for run in runs
+        for exclusion in (*run.search.exclusions, *run.relaxation.exclusions)
+    ]
     rejected = [one for r in runs for one in r.refused]
     tried = sum(r.search.tried for r in runs)
-    return outcome.impossible(case, failures, rejected, ways, warnings, tried)
+    return outcome.impossible(case, exclusions, rejected, ways, warnings, tried)
 
 
 @dataclass
@@ -150,25 +160,25 @@ class _Run:
     """The search of one relaxation, and what of it did not become a lock."""
 
     relaxation: Relaxation
-    search: Joint
+    search: JointSearch
     refused: list[Rejected] = field(default_factory=list)
 
-    def solutions(self) -> Iterator[Found]:
+    def combinations(self) -> Iterator[Combination]:
         """Until so many were refused that more would be as well."""
-        for combination in self.search.solutions():
+        for combination in self.search.combinations():
             yield combination
             if len(self.refused) >= ATTEMPTS or stuck(self.refused):
                 return
 
 
-def _in_turn(runs: Sequence[_Run]) -> Iterator[tuple[_Run, Found]]:
-    """The solutions of one relaxation after another, but what nobody measured after what is known.
+def _in_turn(runs: Sequence[_Run]) -> Iterator[tuple[_Run, Combination]]:
+    """The combinations of one relaxation after another, what nobody measured after what is known.
 
     Last resorts come after everything else.
     """
-    late: list[tuple[_Run, Found, Iterator[Found]]] = []
+    late: list[tuple[_Run, Combination, Iterator[Combination]]] = []
 
-    def delayed() -> Iterator[tuple[_Run, Found]]:
+    def delayed() -> Iterator[tuple[_Run, Combination]]:
         for run, first, rest in sorted(late, key=lambda one: one[1].cost.unknown):
             yield run, first
             yield from ((run, combination) for combination in rest)
@@ -177,31 +187,31 @@ def _in_turn(runs: Sequence[_Run]) -> Iterator[tuple[_Run, Found]]:
     for run in runs:
         if run.relaxation.last_resort:
             yield from delayed()
-        solutions = run.solutions()
-        for combination in solutions:
+        combinations = run.combinations()
+        for combination in combinations:
             if combination.cost.unknown:  # so has all that follows
-                late.append((run, combination, solutions))
+                late.append((run, combination, combinations))
                 break
             yield run, combination
     yield from delayed()
 
 
-def _next(case: Case, made: Attempt, found: Limits) -> NextStep | None:
+def _next(case: Case, made: Attempt, outside: OutsideRequirements) -> NextStep | None:
     """The step that is possible after this one, asked of the project as it will be."""
     project, _ = with_swap(case.request.project, made.problem, made.where)
     request = replace(case.request, project=project)
-    return next_step(request, made.after, made.remaining, found.demands)
+    return next_step(request, made.after, made.remaining, outside.requirements)
 
 
-def _key(combination: Found) -> object:
+def _key(combination: Combination) -> object:
     """What tells two combinations apart, in whichever relaxation they were found."""
     problem, versions = combination.problem, combination.solution.versions
-    return (frozenset(versions.items()), frozenset(problem.overrides), str(problem.exchange))
+    return (frozenset(versions.items()), frozenset(problem.overrides), str(problem.variant_swap))
 
 
-def _named(combination: Found) -> str:
+def _named(combination: Combination) -> str:
     problem = combination.problem
     moved = [f"{n} {v}" for n, v in combination.chosen.items() if problem.locked.get(n) != v]
-    if problem.exchange is not None:
-        moved.append(str(problem.exchange))
+    if problem.variant_swap is not None:
+        moved.append(str(problem.variant_swap))
     return ", ".join(moved) or "the same frameworks and other libraries"

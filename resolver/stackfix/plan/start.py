@@ -166,7 +166,7 @@ def _explained(found: Sequence[Clash], seen: LockState) -> frozenset[str]:
         clash.set_aside
         for clash in found
         if not any(
-            side.maker and side.maker.partition(" ")[0] in names and side.maker not in builds
+            side.maker and side.maker.name in names and side.maker.title not in builds
             for side in clash.sides
         )
     )

@@ -9,35 +9,31 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from stackfix.model.environment import TargetEnvironment
 from stackfix.model.policy import DEFAULT_POLICY, Policy
 from stackfix.solve.cost import Cost, plus
-from stackfix.solve.variant_swap import VariantSwap
+from stackfix.solve.terms import PackageKey, StackRequirement
 from stackfix_knowledge.graph import Graph
+from stackfix_knowledge.stack.variants import Variant
+from stackfix_knowledge.wheels.release import Release, WheelFact
 
 __all__ = [
-    "PLAN",
     "SAME_INDEX",
-    "Asked",
-    "Home",
     "IndexChoice",
+    "IndexName",
     "Problem",
-    "StackRequirement",
+    "VariantSwap",
     "parse_requirement",
 ]
 
-Home: TypeAlias = str | None
+IndexName: TypeAlias = str | None
 """Where a package of PyTorch's comes from: an index of theirs by name, None for the default one."""
-
-PLAN = "this plan"
-"""Origin of the demands that the search itself makes."""
 
 
 @lru_cache(maxsize=65536)
@@ -49,63 +45,55 @@ def parse_requirement(text: str) -> Requirement | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class StackRequirement:
-    """A requirement inside the solve, with who makes it.
-
-    `key` is "torch", "jax[cuda12]" (an extra is a key of its own), or something that only one
-    `owner` may have: "file:PATH" (a path that one package of the environment installs),
-    "index:torch" (PyTorch's packages come from one index, all of them) and "cuda:PLATFORM" (who
-    takes CUDA's libraries from torch is built for the same major).
-    """
-
-    key: str
-    specifier: SpecifierSet
-    origin: str
-    owner: str | None = None
-    unmoved: bool = False
-    """Made by a package at its locked version: nothing that the plan brings about."""
-
-    @property
-    def name(self) -> str:
-        """The package without its extra."""
-        return self.key.partition("[")[0]
-
-    def __str__(self) -> str:
-        return f"{self.key}{self.specifier}"
-
-    @staticmethod
-    def of(
-        requirement: Requirement, origin: str, *, unmoved: bool = False
-    ) -> tuple[StackRequirement, ...]:
-        """The demands of a requirement: on the package, and on each of its extras."""
-        name = canonicalize_name(requirement.name)
-        keys = [name, *(f"{name}[{canonicalize_name(e)}]" for e in sorted(requirement.extras))]
-        return tuple(
-            StackRequirement(key, requirement.specifier, origin, None, unmoved) for key in keys
-        )
-
-
-class Asked(Protocol):
-    """What resolvelib's RequirementInformation offers."""
-
-    @property
-    def requirement(self) -> StackRequirement: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexChoice:
-    """The homes that PyTorch's packages may be taken from, beside where each is."""
+    """The indexes that PyTorch's packages may be taken from, beside where each is now."""
 
-    open: frozenset[Home] = frozenset()
-    closed: Mapping[Home, str] = field(default_factory=dict)
-    """Homes that are no choice, each with the reason in words."""
-    named: frozenset[Home] = frozenset({None})
+    open: frozenset[IndexName] = frozenset()
+    closed: Mapping[IndexName, str] = field(default_factory=dict)
+    """Indexes that cannot be taken all the same, each with the reason in words."""
+    named: frozenset[IndexName] = frozenset({None})
     """Those that take no new index in the project."""
 
 
 SAME_INDEX = IndexChoice()
-"""Nothing changes its home."""
+"""Every package stays with its index."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantSwap:
+    """The project's variants of one CUDA major asked for in another one, all together."""
+
+    cuda: int
+    swaps: Mapping[PackageKey, Variant]
+    """By what the project asks for now: jax[cuda13] → jax[cuda12]."""
+    price: Cost
+
+    def key(self, key: PackageKey) -> PackageKey:
+        """What is asked for in place of something else; itself where nothing changes.
+
+        A package's other extras go with it: cupy-cuda12x[ctk] becomes cupy-cuda13x[ctk].
+        """
+        if (new := self.swaps.get(key)) is not None:
+            return PackageKey(new.package, new.extra or "")
+        if (new := self.swaps.get(PackageKey(key.name))) is not None:
+            return PackageKey(new.package, key.extra)
+        return key
+
+    @property
+    def keys(self) -> frozenset[PackageKey]:
+        """What is asked for because of the swap."""
+        return frozenset(PackageKey(new.package, new.extra or "") for new in self.swaps.values())
+
+    def predecessors(self, name: str) -> tuple[str, ...]:
+        """The packages in whose place the project asks for this one."""
+        return tuple(
+            old.name for old, new in self.swaps.items() if new.extra is None and new.package == name
+        )
+
+    def __str__(self) -> str:
+        """ "jax[cuda12] for jax[cuda13]"."""
+        return ", ".join(f"{new} for {old}" for old, new in self.swaps.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,12 +105,12 @@ class Problem:
     locked: Mapping[str, Version]
     """Version of every locked package that the targets install; the targets' where forks differ."""
     roots: tuple[StackRequirement, ...]
-    """Demands on the stack from outside it: the project, and packages that stay."""
+    """Requirements on the stack from outside it: the project, and packages that stay."""
     declared: Mapping[str, tuple[StackRequirement, ...]]
-    """Demands of the project on packages outside the stack."""
+    """Requirements of the project on packages outside the stack."""
     overrides: Mapping[str, SpecifierSet]
     """The user's overrides: they replace every other requirement on that package."""
-    held: Mapping[str, str]
+    fixed: Mapping[str, str]
     """Packages that must stay as locked, each with the reason in words."""
     python: str
     """Lowest Python that the project supports, "3.11"."""
@@ -132,12 +120,12 @@ class Problem:
     """How many overrides of the user's are not among `overrides`."""
     relaxed: frozenset[str] = frozenset()
     """Libraries whose exact pins may be overridden within their major."""
-    homes: IndexChoice = SAME_INDEX
+    index_choice: IndexChoice = SAME_INDEX
     policy: Policy = DEFAULT_POLICY
     """Which findings rule a version or a stack out."""
-    exchange: VariantSwap | None = None
+    variant_swap: VariantSwap | None = None
     """Variants that the project asks for in place of the declared ones; `roots` has them."""
-    _truths: dict[tuple[str, str, str], bool] = field(
+    _marker_truths: dict[tuple[str, str, str], bool] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -145,25 +133,27 @@ class Problem:
     def price(self) -> Cost:
         """What every solution of this problem costs before anything moves."""
         aside = Cost(override=self.set_aside)
-        return aside if self.exchange is None else plus(aside, self.exchange.price)
+        return aside if self.variant_swap is None else plus(aside, self.variant_swap.price)
 
-    def exchanging(self, exchange: VariantSwap) -> Problem:
+    def swapping(self, variant_swap: VariantSwap) -> Problem:
         """This problem with the project asking for other variants.
 
-        Only the project may ask for what is exchanged: roots are told apart by what they ask for.
+        Only the project may ask for what is swapped: roots are told apart by what they ask for.
         """
-        roots = dict.fromkeys(replace(r, key=exchange.key(r.key)) for r in self.roots)
-        return replace(self, roots=tuple(roots), exchange=exchange)
+        roots = dict.fromkeys(replace(r, key=variant_swap.key(r.key)) for r in self.roots)
+        return replace(self, roots=tuple(roots), variant_swap=variant_swap)
 
     def start(self, name: str) -> Version | None:
         """Where a package's moves start: its locked version, or that of what it stands in for."""
-        names = (name, *(self.exchange.predecessors(name) if self.exchange else ()))
-        return next((self.locked[one] for one in names if one in self.locked), None)
+        return next((self.locked[one] for one in self._places(name) if one in self.locked), None)
 
     def installs(self, environment: TargetEnvironment, name: str) -> bool:
-        """Whether a environment has the package today, or what it stands in for."""
-        names = (name, *(self.exchange.predecessors(name) if self.exchange else ()))
-        return any(one in environment.stack.pieces for one in names)
+        """Whether an environment has the package today, or what it stands in for."""
+        return any(one in environment.stack.pieces for one in self._places(name))
+
+    def _places(self, name: str) -> tuple[str, ...]:
+        """The package, and those in whose place the project asks for it."""
+        return (name, *(self.variant_swap.predecessors(name) if self.variant_swap else ()))
 
     def present(self, name: str) -> bool:
         """Whether some environment installs the package today."""
@@ -178,6 +168,14 @@ class Problem:
         if self.graph.packages.get(name) is None:
             return False
         return self.present(name) or bool(self.graph.releases(name))
+
+    def wheels(self, release: Release | None) -> dict[str, WheelFact]:
+        """The wheels of a release that the environments would install, by platform."""
+        if release is None:
+            return {}
+        platforms = dict.fromkeys(environment.platform for environment in self.environments)
+        wheels = {platform: release.wheel(platform) for platform in platforms}
+        return {platform: wheel for platform, wheel in wheels.items() if wheel is not None}
 
     def applying(
         self, requires: Iterable[str], platforms: Container[str], extra: str = ""
@@ -198,10 +196,11 @@ class Problem:
                 continue
             for platform, environment in environments.items():
                 key = (text.partition(";")[2], platform, extra)
-                holds = self._truths.get(key)  # most lines have one of a few markers
+                holds = self._marker_truths.get(key)  # most lines have one of a few markers
                 if holds is None:
                     truths = {**environment.markers, "extra": extra}
-                    holds = self._truths[key] = marker is None or marker.evaluate(truths)
+                    holds = marker is None or marker.evaluate(truths)
+                    self._marker_truths[key] = holds
                 if holds:
                     found.append(requirement)
                     break

@@ -1,79 +1,85 @@
 """Answers resolvelib's questions about the stack.
 
-Keys are package names ("torch"), extras ("jax[cuda12]", whose candidates drag the same version of
-the base in), contested files ("file:…", whose one candidate is their owner) and packages outside
-the stack, which have a single candidate as long as what is asked of them can be satisfied at all:
-uv picks their version later.
+What a key stands for, and which candidates resolvelib is told of, is said by the keys in `terms`.
+Packages outside the stack have a single candidate as long as what is asked of them can be satisfied
+at all: uv picks their version later.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import TypeAlias
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
+from resolvelib import BaseReporter, Resolver
 from resolvelib.providers import AbstractProvider
+from resolvelib.resolvers import Result
+from resolvelib.structs import RequirementInformation
 
 from stackfix.solve.candidates import Candidates
-from stackfix.solve.problem import Asked, Problem, StackRequirement
+from stackfix.solve.terms import (
+    AnyCandidate,
+    AnyRequirement,
+    Candidate,
+    Claim,
+    Key,
+    PackageKey,
+    Placeholder,
+    StackRequirement,
+)
 from stackfix_knowledge.stack.packages import Role
-from stackfix_knowledge.wheels.release import Release
 
-__all__ = ["Candidate", "StackProvider"]
+__all__ = ["Cause", "StackProvider", "resolved"]
+
+ROUNDS = 2000
+"""Steps after which a combination counts as unsolvable; real stacks need a few dozen."""
 
 ENOUGH = 8
 """Candidates counted before a package counts as one with many."""
 
 _ROLES = {Role.FRAMEWORK: 0, Role.COMPANION: 1, Role.LIBRARY: 2}
 
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One way to satisfy a key."""
-
-    key: str
-    version: Version | None = None
-    """None for files and for packages outside the stack."""
-    release: Release | None = None
-
-    @property
-    def name(self) -> str:
-        return self.key.partition("[")[0]
-
-    def __str__(self) -> str:
-        return f"{self.key} {self.version}" if self.version else self.key
-
-    def __hash__(self) -> int:
-        return hash((self.key, self.version))
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Candidate) and self.key == other.key and self.version == other.version
-        )
+Cause: TypeAlias = "RequirementInformation[AnyRequirement, AnyCandidate]"
+"""A requirement, and the candidate that makes it; None: it is one of the roots."""
 
 
-class StackProvider(AbstractProvider[StackRequirement, Candidate, str]):
-    """The domain as resolvelib sees it."""
+def resolved(
+    candidates: Candidates,
+    requirements: Iterable[AnyRequirement],
+    refused: Container[tuple[str, Version]] = (),
+) -> Result[AnyRequirement, AnyCandidate, Key]:
+    """What resolvelib makes of requirements; `refused` releases are no candidates this time.
+
+    Raises:
+        ResolutionImpossible: some of them exclude each other.
+        ResolutionTooDeep: no end was seen after ROUNDS steps.
+    """
+    provider = StackProvider(candidates, refused)
+    resolver: Resolver[AnyRequirement, AnyCandidate, Key] = Resolver(provider, BaseReporter())
+    return resolver.resolve(requirements, max_rounds=ROUNDS)
+
+
+class StackProvider(AbstractProvider[AnyRequirement, AnyCandidate, Key]):
+    """The candidates as resolvelib sees them."""
 
     def __init__(
-        self, problem: Problem, domain: Candidates, refused: Container[tuple[str, Version]] = ()
+        self, candidates: Candidates, refused: Container[tuple[str, Version]] = ()
     ) -> None:
-        """`refused`: releases that are no candidates this time."""
-        self._problem = problem
-        self._domain = domain
+        self._problem = candidates.problem
+        self._candidates = candidates
         self._refused = refused
 
-    def identify(self, requirement_or_candidate: StackRequirement | Candidate) -> str:
+    def identify(self, requirement_or_candidate: AnyRequirement | AnyCandidate) -> Key:
         return requirement_or_candidate.key
 
     def get_preference(
         self,
-        identifier: str,
-        resolutions: Mapping[str, Candidate],
-        candidates: Mapping[str, Iterator[Candidate]],
-        information: Mapping[str, Iterator[Asked]],
+        identifier: Key,
+        resolutions: Mapping[Key, AnyCandidate],
+        candidates: Mapping[Key, Iterator[AnyCandidate]],
+        information: Mapping[Key, Iterator[Cause]],
         backtrack_causes: Sequence[object],
     ) -> tuple[bool, int, int, str]:
         """What has no way left, then frameworks before what follows them, the fewest ways first.
@@ -83,93 +89,99 @@ class StackProvider(AbstractProvider[StackRequirement, Candidate, str]):
         fits any more (torchaudio, where none is for this torch) ends the branch at once: found
         last, all that was chosen in between would be tried anew before torch is.
         """
-        package = self._problem.graph.packages.get(identifier.partition("[")[0])
-        role = _ROLES.get(package.role, len(_ROLES)) if package else len(_ROLES)
+        role = len(_ROLES)
+        if isinstance(identifier, PackageKey):
+            package = self._problem.graph.packages.get(identifier.name)
+            role = _ROLES[package.role] if package else role
         fitting = (c for c in candidates[identifier] if self._fits(c, resolutions, information))
         few = sum(1 for _ in islice(fitting, ENOUGH))
-        return (few > 0, role, few, identifier)
+        return (few > 0, role, few, str(identifier))
 
     def _fits(
         self,
-        candidate: Candidate,
-        resolutions: Mapping[str, Candidate],
-        information: Mapping[str, Iterator[Asked]],
+        candidate: AnyCandidate,
+        resolutions: Mapping[Key, AnyCandidate],
+        information: Mapping[Key, Iterator[Cause]],
     ) -> bool:
         """Whether what a candidate asks for agrees with all that is chosen already."""
-        for demand in self.get_dependencies(candidate):
-            if demand.owner is not None:
-                rivals = information.get(demand.key, ())
-                if any(asked.requirement.owner != demand.owner for asked in rivals):
+        for requirement in self.get_dependencies(candidate):
+            if isinstance(requirement, Claim):
+                rivals = (cause.requirement for cause in information.get(requirement.key, ()))
+                if any(isinstance(r, Claim) and r.owner != requirement.owner for r in rivals):
                     return False
                 continue
-            chosen = resolutions.get(demand.key)
-            if chosen is not None and not self.is_satisfied_by(demand, chosen):
+            chosen = resolutions.get(requirement.key)
+            if chosen is not None and not self.is_satisfied_by(requirement, chosen):
                 return False
         return True
 
     def find_matches(
         self,
-        identifier: str,
-        requirements: Mapping[str, Iterator[StackRequirement]],
-        incompatibilities: Mapping[str, Iterator[Candidate]],
-    ) -> list[Candidate]:
-        demands = list(requirements[identifier])
-        refused = set(incompatibilities[identifier])
-        if demands[0].owner is not None:
-            found = self._owners(identifier, demands)
-        elif not self._problem.is_stack(demands[0].name):
-            found = self._outside(identifier, demands)
+        identifier: Key,
+        requirements: Mapping[Key, Iterator[AnyRequirement]],
+        incompatibilities: Mapping[Key, Iterator[AnyCandidate]],
+    ) -> list[AnyCandidate]:
+        asked = list(requirements[identifier])
+        found: Iterable[AnyCandidate]
+        if not isinstance(identifier, PackageKey):
+            owners = {claim.owner for claim in asked if isinstance(claim, Claim)}
+            found = [Placeholder(identifier)] if len(owners) == 1 else []
         else:
-            found = self._releases(identifier, demands)
-        return [candidate for candidate in found if candidate not in refused]
+            on_package = [one for one in asked if isinstance(one, StackRequirement)]
+            if self._problem.is_stack(identifier.name):
+                found = self._versions(identifier, on_package)
+            else:
+                possible = self._is_possible_outside(identifier.name, on_package)
+                found = [Placeholder(identifier)] if possible else []
+        incompatible = set(incompatibilities[identifier])
+        return [candidate for candidate in found if candidate not in incompatible]
 
-    def is_satisfied_by(self, requirement: StackRequirement, candidate: Candidate) -> bool:
-        if requirement.owner is not None:
-            return candidate.version is None and candidate.key == requirement.key
-        if candidate.version is None:
-            return True
+    def is_satisfied_by(self, requirement: AnyRequirement, candidate: AnyCandidate) -> bool:
+        if isinstance(requirement, Claim) or isinstance(candidate, Placeholder):
+            return True  # else there were no candidate
         return self._specifier(requirement).contains(candidate.version, prereleases=True)
 
-    def get_dependencies(self, candidate: Candidate) -> Iterable[StackRequirement]:
-        if candidate.version is None:
+    def get_dependencies(self, candidate: AnyCandidate) -> Iterable[AnyRequirement]:
+        if isinstance(candidate, Placeholder):
             return ()
-        return self._domain.demands(candidate.key, candidate.version, candidate.release)
+        return self._candidates.dependencies(candidate)
 
-    def _specifier(self, demand: StackRequirement) -> SpecifierSet:
-        return self._problem.overrides.get(demand.name, demand.specifier)
+    def _specifier(self, requirement: StackRequirement) -> SpecifierSet:
+        return self._problem.overrides.get(requirement.name, requirement.specifier)
 
-    def _owners(self, identifier: str, demands: list[StackRequirement]) -> list[Candidate]:
-        owners = {demand.owner for demand in demands}
-        return [Candidate(identifier)] if len(owners) == 1 else []
+    def _is_possible_outside(self, name: str, requirements: list[StackRequirement]) -> bool:
+        """Whether uv may find a version of a package outside the stack that meets them all.
 
-    def _outside(self, identifier: str, demands: list[StackRequirement]) -> list[Candidate]:
-        name = demands[0].name
+        What is asked by packages that stay was met before, and is no reason now.
+        """
+        moved = [one.specifier for one in requirements if not one.unmoved]
         override = self._problem.overrides.get(name)
         if override is not None:
-            moved = [d for d in demands if not d.unmoved]
-            agree = all(not (d.specifier & override).is_unsatisfiable() for d in moved)
-            return [Candidate(identifier)] if agree else []
-        asked = [d.specifier for d in demands if not d.unmoved]
-        if not asked:
-            return [Candidate(identifier)]
+            return all(not (specifier & override).is_unsatisfiable() for specifier in moved)
+        if not moved:
+            return True
         joint = SpecifierSet()
-        for specifier in asked:
+        for specifier in moved:
             joint &= specifier
-        for demand in self._problem.declared.get(name, ()):
-            joint &= demand.specifier
-        return [] if joint.is_unsatisfiable() else [Candidate(identifier)]
+        for requirement in self._problem.declared.get(name, ()):
+            joint &= requirement.specifier
+        return not joint.is_unsatisfiable()
 
-    def _releases(self, identifier: str, demands: list[StackRequirement]) -> list[Candidate]:
-        name = demands[0].name
-        asked = {self._specifier(demand) for demand in demands}
-        required = self._problem.required.get(name)
+    def _versions(
+        self, key: PackageKey, requirements: list[StackRequirement]
+    ) -> Sequence[Candidate]:
+        """The versions of a package that meet all requirements, the preferred first."""
+        specifiers = {self._specifier(requirement) for requirement in requirements}
+        required = self._problem.required.get(key.name)
         if required is not None:
-            asked.add(required)
+            specifiers.add(required)
         found = [
-            Candidate(identifier, choice.version, choice.release)
-            for choice in self._domain.matching(identifier, frozenset(asked))
-            if (name, choice.version) not in self._refused
+            candidate
+            for candidate in self._candidates.promising(key, frozenset(specifiers))
+            if (key.name, candidate.version) not in self._refused
         ]
-        if not found and (pinned := self._domain.unrecorded(name, asked)) is not None:
-            return [Candidate(identifier, pinned)]
+        if not found:
+            unrecorded = self._candidates.unrecorded(key.name, specifiers)
+            if unrecorded is not None:
+                return [Candidate(key, unrecorded, None)]
         return found

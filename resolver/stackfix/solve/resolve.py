@@ -7,22 +7,19 @@ from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
-from resolvelib import BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
+from resolvelib import ResolutionImpossible, ResolutionTooDeep
 
 from stackfix.model.environment import TargetEnvironment
 from stackfix.model.finding import Finding
 from stackfix.model.stack import Piece, Stack
 from stackfix.rules.judge import judge_stack
 from stackfix.solve.candidates import Candidates
-from stackfix.solve.explain import Conflict, explain
-from stackfix.solve.problem import PLAN, Problem, StackRequirement
-from stackfix.solve.provider import Candidate, StackProvider
-from stackfix.solve.reasons import reasons
+from stackfix.solve.explain import Conflict, conflict, reasons
+from stackfix.solve.problem import Problem
+from stackfix.solve.provider import ROUNDS, resolved
+from stackfix.solve.terms import PLAN, Candidate, PackageKey, StackRequirement
 
 __all__ = ["Solution", "combine", "complete"]
-
-ROUNDS = 2000
-"""Steps after which a combination counts as unsolvable; real stacks need a few dozen."""
 
 REPAIRS = 40
 """How often a stack is chosen again without the companions that turned out not to fit."""
@@ -39,24 +36,22 @@ class Solution:
     """One for each environment, in their order."""
 
 
-def complete(
-    problem: Problem, domain: Candidates, chosen: Mapping[str, Version]
-) -> Solution | Conflict:
+def complete(candidates: Candidates, chosen: Mapping[str, Version]) -> Solution | Conflict:
     """The stack that goes with `chosen` framework versions, nearest to what is locked.
 
     What only the whole stack shows (a companion without a library for the CUDA of this torch)
     rules out the release in question, and the rest is chosen again.
     """
     refused: set[tuple[str, Version]] = set()
-    conflict: Conflict | None = None
+    first: Conflict | None = None
     for _ in range(REPAIRS):
-        solution = combine(problem, domain, chosen, refused)
+        solution = combine(candidates, chosen, refused)
         if isinstance(solution, Conflict):
-            return conflict or solution
-        faults = _faults(problem, solution.stacks)
+            return first or solution
+        faults = _faults(candidates.problem, solution.stacks)
         if not faults:
             return solution
-        conflict = conflict or Conflict(
+        first = first or Conflict(
             reason=faults[0].message, lifts=tuple(f.fix for f in faults if f.fix is not None)
         )
         guilty = {
@@ -65,56 +60,52 @@ def complete(
             if fault.package in solution.versions and fault.package not in chosen
         }
         if guilty <= refused:
-            return conflict
+            return first
         refused |= guilty
-    assert conflict is not None
-    return conflict
+    assert first is not None
+    return first
 
 
 def combine(
-    problem: Problem,
-    domain: Candidates,
+    candidates: Candidates,
     chosen: Mapping[str, Version],
     refused: Container[tuple[str, Version]] = (),
 ) -> Solution | Conflict:
     """Like `complete`, but what comes out is not judged yet; `refused` releases stay out."""
-    pins = _pins(problem, chosen)
-    resolver: Resolver[StackRequirement, Candidate, str] = Resolver(
-        StackProvider(problem, domain, refused), BaseReporter()
-    )
+    problem = candidates.problem
     try:
-        result = resolver.resolve([*pins, *problem.roots], max_rounds=ROUNDS)
+        result = resolved(candidates, [*_pins(problem, chosen), *problem.roots], refused)
     except ResolutionImpossible as impossible:
-        return explain(tuple(impossible.causes), problem, domain)
+        return conflict(impossible.causes, candidates)
     except ResolutionTooDeep:
         return Conflict(reason=f"no end after {ROUNDS} steps")
     versions = {
-        key: candidate.version
-        for key, candidate in result.mapping.items()
-        if candidate.version is not None and "[" not in key
+        candidate.name: candidate.version
+        for candidate in result.mapping.values()
+        if isinstance(candidate, Candidate) and not candidate.key.extra
     }
     asked = {
-        key: [information.requirement for information in criterion.information]
+        key.name: criterion.information
         for key, criterion in result.criteria.items()
-        if key in versions
+        if isinstance(key, PackageKey) and not key.extra
     }
-    because = reasons(problem, domain, versions, asked)
-    stacks = tuple(_stack(problem, environment, versions) for environment in problem.environments)
-    return Solution(versions=versions, because=because, stacks=stacks)
+    stacks = (_stack(problem, environment, versions) for environment in problem.environments)
+    because = reasons(candidates, versions, asked)
+    return Solution(versions=versions, because=because, stacks=tuple(stacks))
 
 
 def _pins(problem: Problem, chosen: Mapping[str, Version]) -> list[StackRequirement]:
-    """The chosen versions as demands, on the package and on its extras that the project asks for.
+    """The chosen versions as requirements, on the package and on the extras that are asked for.
 
     An extra that was left free would be tried at every version, to fail at each because the
     package itself has one.
     """
-    keys = [(name, name) for name in chosen]
-    keys += ((root.key, root.name) for root in problem.roots if root.name in chosen)
+    keys = [PackageKey(name) for name in chosen]
+    keys += (root.key for root in problem.roots if root.name in chosen)
     return [
         # "===": a public version must not stand for the same version of another index.
-        StackRequirement(key, SpecifierSet(f"==={chosen[name]}"), PLAN)
-        for key, name in dict.fromkeys(keys)
+        StackRequirement(key, SpecifierSet(f"==={chosen[key.name]}"), PLAN)
+        for key in dict.fromkeys(keys)
     ]
 
 
@@ -132,23 +123,21 @@ def _stack(
     """What one target would install of the solution: what its own markers reach from the roots."""
     pieces: dict[str, Piece] = {}
     queue = [root.key for root in problem.roots if problem.installs(environment, root.name)]
-    seen: set[str] = set()
+    seen: set[PackageKey] = set()
     while queue:
         key = queue.pop()
         if key in seen:
             continue
         seen.add(key)
-        name, _, extra = key.partition("[")
-        package = problem.graph.packages.get(name)
-        if package is None or name not in versions:
+        package = problem.graph.packages.get(key.name)
+        if package is None or key.name not in versions:
             continue
-        piece = environment.piece(problem.graph, package, versions[name])
-        pieces[name] = piece
-        queue.append(name)
+        piece = environment.piece(problem.graph, package, versions[key.name])
+        pieces[key.name] = piece
+        queue.append(PackageKey(key.name))
         if piece.wheel is None:
             continue
-        for requirement in problem.applying(
-            piece.wheel.requires or (), {environment.platform}, extra.rstrip("]")
-        ):
-            queue += [demand.key for demand in StackRequirement.of(requirement, "")]
+        requires = piece.wheel.requires or ()
+        for line in problem.applying(requires, {environment.platform}, key.extra):
+            queue += PackageKey.of(line)
     return Stack(platform=environment.platform, python=environment.stack.python, pieces=pieces)

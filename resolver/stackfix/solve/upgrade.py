@@ -7,7 +7,7 @@ which version it has to be held.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from packaging.specifiers import SpecifierSet
@@ -16,13 +16,12 @@ from packaging.version import Version
 from stackfix.model.finding import Finding
 from stackfix.rules.judge import judge_stack
 from stackfix.rules.sf303_coupling import UnstatedCoupling
-from stackfix.solve.candidates import Candidates, Choice
-from stackfix.solve.cost import Cost
+from stackfix.solve.candidates import Candidates
 from stackfix.solve.explain import Conflict
-from stackfix.solve.problem import Problem, StackRequirement
+from stackfix.solve.preference import UvPreference, VersionFindings
+from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution, combine
 from stackfix_knowledge.stack.packages import Role
-from stackfix_knowledge.wheels.release import Release
 
 __all__ = ["Relapse", "relapse", "sentence"]
 
@@ -38,40 +37,9 @@ class Relapse:
     """One short sentence, to stand as a comment beside the bound."""
 
 
-class UvCandidates(Candidates):
-    """Choices as uv makes them: the newest first, with nothing but metadata to hold them.
-
-    Each package keeps coming from the index that it comes from in `versions`.
-    """
-
-    def __init__(self, problem: Problem, versions: Mapping[str, Version]) -> None:
-        super().__init__(problem)
-        self._versions = versions
-
-    def _eligible(self, release: Release, locked: Version | None) -> bool:
-        home = self._versions.get(release.package, locked)
-        same = release.home == self._index_of(home)
-        return same and super()._eligible(release, home)
-
-    def _find(self, name: str) -> Iterator[Choice]:
-        locked = self._problem.locked.get(name)
-        releases = [r for r in self._problem.graph.releases(name) if self._eligible(r, locked)]
-        if name in self._problem.held:
-            releases = [r for r in releases if r.version == locked]
-        for place, release in enumerate(reversed(releases)):
-            yield Choice(version=release.version, release=release, cost=Cost(distance=place))
-        if locked is not None and all(release.version != locked for release in releases):
-            yield Choice(version=locked, release=None, cost=Cost(unknown=1))
-
-    def _ask(
-        self, key: str, version: Version, release: Release | None
-    ) -> Iterator[StackRequirement]:
-        return self._stated(key, version, release)
-
-
 def relapse(
     problem: Problem,
-    domain: Candidates,
+    findings: VersionFindings,
     versions: Mapping[str, Version],
     specifiers: Mapping[str, SpecifierSet],
 ) -> Relapse | None:
@@ -79,18 +47,18 @@ def relapse(
 
     `versions` is the solution as it stands; None: an upgrade stays sound.
     """
-    asked = replace(problem, required=dict(specifiers))
-    outcome = combine(asked, UvCandidates(asked, versions), {})
+    limited = replace(problem, required=dict(specifiers))
+    outcome = combine(Candidates(limited, UvPreference(limited, versions)), {})
     if isinstance(outcome, Conflict):
         return None
-    faults = _faults(asked, outcome)
+    faults = _faults(problem, outcome)
     if not faults:
         return None
     for fault in sorted(faults, key=lambda fault: _role(problem, fault.package)):
         moved = outcome.versions.get(fault.package)
         chosen = versions.get(fault.package)
         if moved is not None and chosen is not None and moved > chosen:
-            below = _first_bad(problem, domain, fault.package, versions, moved)
+            below = _first_bad(problem, findings, fault.package, versions, moved)
             return Relapse(package=fault.package, below=below, message=sentence(fault))
     return _blamed(problem, versions, outcome.versions, faults[0])
 
@@ -115,7 +83,11 @@ def _faults(problem: Problem, outcome: Solution) -> list[Finding]:
 
 
 def _first_bad(
-    problem: Problem, domain: Candidates, name: str, versions: Mapping[str, Version], moved: Version
+    problem: Problem,
+    findings: VersionFindings,
+    name: str,
+    versions: Mapping[str, Version],
+    moved: Version,
 ) -> Version:
     """The lowest release above the chosen one that fails alone or beside the solution."""
     chosen = versions[name]
@@ -123,7 +95,7 @@ def _first_bad(
         version = release.version
         if not chosen < version <= moved or version.is_prerelease or version.local:
             continue
-        if problem.policy.faults(domain.findings(name, version)):
+        if problem.policy.faults(findings.of(name, version)):
             return version
         for coupling in problem.graph.couplings(name):
             partner = versions.get(coupling.needs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from packaging.requirements import Requirement
 
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.reader import Entry, FactsError
@@ -17,6 +18,12 @@ def graph() -> Graph:
 @pytest.fixture(scope="module")
 def table(graph: Graph) -> VariantTable:
     return graph.variants
+
+
+def asked_for(table: VariantTable, text: str) -> Variant | None:
+    """The variant that a requirement asks for."""
+    requirement = Requirement(text)
+    return table.get(requirement.name, next(iter(requirement.extras), None))
 
 
 @pytest.mark.parametrize(
@@ -41,29 +48,28 @@ def table(graph: Graph) -> VariantTable:
 def test_an_alternative_for_another_cuda_major(
     table: VariantTable, key: str, cuda: int, other: int, spelled: str
 ) -> None:
-    variant, group = table.get(key), table.group(key)
+    variant = asked_for(table, key)
     assert variant is not None
-    assert group is not None
     assert variant.cuda == cuda
-    assert str(group.of(other)) == spelled
+    assert str(table.group(variant).of(other)) == spelled
 
 
 @pytest.mark.parametrize("key", ["jax", "jax[k8s]", "torch", "tensorflow[and-cuda]", "cupy"])
 def test_what_is_no_variant(table: VariantTable, key: str) -> None:
-    assert table.get(key) is None
+    assert asked_for(table, key) is None
 
 
 def test_a_major_that_nobody_built_for(table: VariantTable) -> None:
-    group = table.group("jax[cuda12]")
-    assert group is not None
-    assert group.of(11) is None
+    variant = table.get("jax", "cuda12")
+    assert variant is not None
+    assert table.group(variant).of(11) is None
 
 
 def groups() -> list[VariantGroup]:
     return list(VariantTable.load().groups)
 
 
-@pytest.mark.parametrize("group", groups(), ids=lambda group: group.alternatives[0].key)
+@pytest.mark.parametrize("group", groups(), ids=lambda group: str(group.alternatives[0]))
 def test_a_group_is_one_product_of_the_stack(graph: Graph, group: VariantGroup) -> None:
     packages = [graph.packages.get(variant.package) for variant in group.alternatives]
     assert all(packages)
@@ -76,7 +82,7 @@ def test_a_group_is_one_product_of_the_stack(graph: Graph, group: VariantGroup) 
     assert all(evidence.date for evidence in group.evidence)
 
 
-@pytest.mark.parametrize("group", groups(), ids=lambda group: group.alternatives[0].key)
+@pytest.mark.parametrize("group", groups(), ids=lambda group: str(group.alternatives[0]))
 def test_every_extra_stands_in_some_wheel(graph: Graph, group: VariantGroup) -> None:
     for variant in (*group.alternatives, *group.aliases):
         lines = [
@@ -120,6 +126,6 @@ def test_a_group_without_evidence_is_no_fact() -> None:
         list(parse_variants(entry))
 
 
-def test_a_key_is_how_a_requirement_asks() -> None:
-    assert Variant(package="jax", extra="cuda12", cuda=12).key == "jax[cuda12]"
-    assert Variant(package="cupy-cuda12x", extra=None, cuda=12).key == "cupy-cuda12x"
+def test_a_variant_is_spelled_as_a_requirement_asks_for_it() -> None:
+    assert str(Variant(package="jax", extra="cuda12", cuda=12)) == "jax[cuda12]"
+    assert str(Variant(package="cupy-cuda12x", extra=None, cuda=12)) == "cupy-cuda12x"

@@ -14,8 +14,8 @@ import pytest
 
 from stackfix.plan.lock_state import LockState, audited, lock_state
 from stackfix.plan.plan import Status
-from stackfix.plan.problems.index_choice import homes
-from stackfix.plan.problems.outside import dependents, limits
+from stackfix.plan.problems.index_choice import index_choice
+from stackfix.plan.problems.outside import dependents, outside_requirements
 from stackfix.plan.problems.relaxations import relaxations
 from stackfix.plan.request import Request
 from stackfix_lockfiles.errors import InputError
@@ -72,13 +72,13 @@ def test_every_card_gets_a_verdict(name: str) -> None:
         request, before = judged(folder, card)
         if not audited(request, before.lock).faults:
             continue
-        demands = limits(before, dependents(before), {}).demands
+        outside = outside_requirements(before, dependents(before), {}).requirements
+        choice = index_choice(request, before.lock)
         searches = [
-            problem.search()
-            for problem in relaxations(request, before, demands, homes(request, before.lock))
+            relaxation.search() for relaxation in relaxations(request, before, outside, choice)
         ]
-        found = next((one for s in searches if (one := next(s.solutions(), None))), None)
-        reasons = [failure.reason for search in searches for failure in search.failures]
+        found = next((one for s in searches if (one := next(s.combinations(), None))), None)
+        reasons = [one.reason for search in searches for one in search.exclusions]
         # Either a move that leaves no error, or a reason for every version that was looked at.
         assert found is not None or reasons
         assert all(reasons)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackfix.model.target import Target
-from stackfix.plan.explain.fleet import EXHAUSTIVE, Asked, smallest_split, uv_sketch
+from stackfix.plan.explain.fleet import EXHAUSTIVE, GroupRequirements, smallest_split, uv_sketch
 from stackfix.plan.plan import Status
 from stackfix.rules.judge import errors
 from tests.registry.server import Index
@@ -58,7 +58,10 @@ def test_many_targets_are_split_too() -> None:
 
 
 def test_the_sketch_is_what_uv_reads() -> None:
-    stacks = [Asked(("torch==2.8.0",), {}), Asked(("torch==2.7.1",), {"torch": "cu126"})]
+    stacks = [
+        GroupRequirements(("torch==2.8.0",), {}),
+        GroupRequirements(("torch==2.7.1",), {"torch": "cu126"}),
+    ]
     text = uv_sketch([[CARDS[0]], [CARDS[4], CARDS[3]]], stacks, graph().indexes)
     document = tomllib.loads(text)
     assert document["project"]["optional-dependencies"] == {
@@ -73,7 +76,9 @@ def test_the_sketch_is_what_uv_reads() -> None:
 
 def test_groups_of_one_kind_of_card_have_names_of_their_own() -> None:
     old, new = target("L4@535.183.01"), target("L4@580.82.07")
-    text = uv_sketch([[old], [new]], [Asked(("torch==2.10.0",), {})] * 2, graph().indexes)
+    text = uv_sketch(
+        [[old], [new]], [GroupRequirements(("torch==2.10.0",), {})] * 2, graph().indexes
+    )
     assert set(tomllib.loads(text)["project"]["optional-dependencies"]) == {"sm89-1", "sm89-2"}
 
 

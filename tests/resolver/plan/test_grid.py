@@ -16,8 +16,8 @@ import pytest
 
 from stackfix.model.finding import Finding
 from stackfix.plan.lock_state import LockState, audited
-from stackfix.plan.problems.index_choice import homes
-from stackfix.plan.problems.outside import dependents, limits
+from stackfix.plan.problems.index_choice import index_choice
+from stackfix.plan.problems.outside import dependents, outside_requirements
 from stackfix.plan.problems.relaxations import relaxations
 from stackfix.plan.request import Request
 from stackfix_lockfiles.errors import InputError
@@ -59,14 +59,16 @@ def cell(folder: Path, card: str) -> str:
 
 def moves(request: Request, before: LockState) -> str:
     """The frameworks that would move."""
-    demands = limits(before, dependents(before), {}).demands
-    for problem in relaxations(request, before, demands, homes(request, before.lock)):
-        found = next(problem.search().solutions(), None)
+    outside = outside_requirements(before, dependents(before), {}).requirements
+    choice = index_choice(request, before.lock)
+    for relaxation in relaxations(request, before, outside, choice):
+        found = next(relaxation.search().combinations(), None)
         if found is not None:
             moved = [
                 f"{n} {v}" for n, v in found.chosen.items() if found.problem.locked.get(n) != v
             ]
-            moved += [str(found.problem.exchange)] if found.problem.exchange else []
+            swap = found.problem.variant_swap
+            moved += [str(swap)] if swap else []
             return "→ " + (", ".join(moved) or "libraries alone")
     return "no plan"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stackfix.plan.plan import Plan, Status
-from stackfix.plan.problems.index_choice import homes
+from stackfix.plan.problems.index_choice import index_choice
 from stackfix.plan.request import Request
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
@@ -154,4 +154,4 @@ def barrier(index: Index, project: Path) -> str:
     """Why the default index is no choice for a project."""
     found = Project.find(project)
     request = Request(project=found, graph=Mirrored(index), targets=(target(CARD),))
-    return homes(request, found.read_lock()).closed[None]
+    return index_choice(request, found.read_lock()).closed[None]

@@ -8,7 +8,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from stackfix.plan.plan import Status
-from stackfix.solve.pins import within_major
+from stackfix.solve.specifier import within_major
 from tests.resolver.plan.planning import apply, moved, plan_for, project_of
 from tests.resolver.plan.test_cases import holds, locked
 

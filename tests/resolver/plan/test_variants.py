@@ -12,9 +12,9 @@ from packaging.requirements import Requirement
 from stackfix.plan.lock_state import lock_state
 from stackfix.plan.plan import Move, Plan, Status, VariantChange
 from stackfix.plan.problems.project import project_problem
-from stackfix.plan.problems.variants import with_variants
+from stackfix.plan.problems.variants import variant_problems
 from stackfix.plan.request import Request, Strategy
-from stackfix.solve.problem import StackRequirement
+from stackfix.solve.terms import StackRequirement
 from stackfix_lockfiles.project import Project
 from tests.registry.server import Index
 from tests.resolver.making import graph, target
@@ -42,7 +42,7 @@ def variant_of(plan: Plan, package: str) -> Move:
 
 
 @pytest.mark.parametrize("dependency", ["jax[cuda13]==0.8.0", "jax[cuda13]>=0.8", "cupy-cuda13x"])
-def test_an_exchange_holds_whatever_the_user_does_next(
+def test_a_swap_holds_whatever_the_user_does_next(
     facts_index: Index, tmp_path: Path, dependency: str
 ) -> None:
     project = locked(facts_index, tmp_path / "p", dependency)
@@ -165,11 +165,11 @@ def test_what_another_package_needs_holds(facts_index: Index, tmp_path: Path) ->
     before = lock_state(request.project.read_lock(), request)
     needs = StackRequirement.of(Requirement("jax[cuda13]"), "helper 1.0")
     problem = project_problem(request, before, needs)
-    found = with_variants(request, before, problem, needs)
-    exchanges = {w.exchange.cuda: str(w.exchange) for w in found.exchanged if w.exchange}
-    assert exchanges[12] == "cupy-cuda12x for cupy-cuda13x"
-    (held,) = found.held
-    assert held.reason == (
+    found = variant_problems(request, before, problem, needs)
+    swaps = {swap.cuda: str(swap) for one in found.swapped if (swap := one.variant_swap)}
+    assert swaps[12] == "cupy-cuda12x for cupy-cuda13x"
+    (excluded,) = found.exclusions
+    assert excluded.reason == (
         "jax[cuda12] cannot take the place of jax[cuda13]: helper 1.0 needs jax[cuda13]"
     )
 
@@ -182,7 +182,7 @@ def test_what_the_user_keeps_holds(facts_index: Index, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("strategy", list(Strategy))
-def test_every_strategy_may_exchange_what_cannot_run(
+def test_every_strategy_may_swap_what_cannot_run(
     facts_index: Index, tmp_path: Path, strategy: Strategy
 ) -> None:
     project = locked(facts_index, tmp_path / "p", "jax[cuda13]==0.8.0")

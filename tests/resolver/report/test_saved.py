@@ -34,7 +34,7 @@ def test_a_saved_plan_comes_back(plan: Plan, tmp_path: Path) -> None:
     assert (tmp_path / "plan/changes.diff").read_text() == plan.diff
 
 
-def test_a_saved_exchange_of_variants_comes_back_as_it_reads(plan: Plan, tmp_path: Path) -> None:
+def test_a_saved_swap_of_variants_comes_back_as_it_reads(plan: Plan, tmp_path: Path) -> None:
     variant = VariantChange(before="jax[cuda13]", after="jax[cuda12]")
     named = VariantChange(before="cupy-cuda13x", after="cupy-cuda12x")
     moves = (

@@ -12,7 +12,8 @@ from packaging.version import Version
 
 from stackfix.model.environment import TargetEnvironment
 from stackfix.model.stack import Piece, Stack
-from stackfix.solve.problem import Problem, StackRequirement
+from stackfix.solve.problem import Problem
+from stackfix.solve.terms import StackRequirement
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_knowledge.wheels.release import Release
@@ -86,7 +87,7 @@ def made_problem(
     *,
     cards: Sequence[str] = ("RTX 5090",),
     overrides: Mapping[str, str] | None = None,
-    held: Sequence[str] = (),
+    fixed: Sequence[str] = (),
     declared: Sequence[str] = (),
 ) -> Problem:
     """A problem with these releases, this lock, and a project that asks for `roots`."""
@@ -98,11 +99,12 @@ def made_problem(
         if (package := graph.packages.get(name)) is not None
     }
     stack = Stack(platform=PLATFORM.name, python="3.11.9", pieces=pieces)
-    asked = [d for text in roots for d in StackRequirement.of(Requirement(text), "the project")]
+    asked = [r for text in roots for r in StackRequirement.of(Requirement(text), "the project")]
     outside: dict[str, tuple[StackRequirement, ...]] = {}
     for text in declared:
-        for demand in StackRequirement.of(Requirement(text), "the project"):
-            outside[demand.name] = (*outside.get(demand.name, ()), demand)
+        for requirement in StackRequirement.of(Requirement(text), "the project"):
+            name = requirement.name
+            outside[name] = (*outside.get(name, ()), requirement)
     return Problem(
         graph=graph,
         environments=tuple(
@@ -113,6 +115,6 @@ def made_problem(
         roots=tuple(asked),
         declared=outside,
         overrides={name: SpecifierSet(text) for name, text in (overrides or {}).items()},
-        held=dict.fromkeys(held, "--keep"),
+        fixed=dict.fromkeys(fixed, "--keep"),
         python="3.11",
     )

@@ -73,11 +73,11 @@ def pyproject(
     extras: Mapping[str, Sequence[str]],
     constraints: Sequence[str],
     overrides: Sequence[str],
-    homes: Mapping[str, str] | None = None,
+    indexes: Mapping[str, str] | None = None,
 ) -> str:
     """A pyproject.toml for these requirements, whose extras exclude each other.
 
-    `homes` are the addresses of indexes that packages come from.
+    `indexes` are the addresses of indexes that packages come from.
     """
     lines = ["[project]", 'name = "made"', 'version = "0.1.0"', 'requires-python = ">=3.11"']
     lines += [f"dependencies = {_array(dependencies)}"]
@@ -89,7 +89,7 @@ def pyproject(
         lines += [f"override-dependencies = {_array(overrides)}"]
     if extras:
         lines += [f"conflicts = [[{', '.join(f'{{ extra = {name!r} }}' for name in extras)}]]"]
-    for number, (name, url) in enumerate((homes or {}).items()):
+    for number, (name, url) in enumerate((indexes or {}).items()):
         lines += ["", "[tool.uv.sources]"] if not number else []
         lines += [f'{name} = {{ index = "{name}-home" }}', "", "[[tool.uv.index]]"]
         lines += [f'name = "{name}-home"', f'url = "{url}"', "explicit = true"]

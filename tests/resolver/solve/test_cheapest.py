@@ -44,17 +44,17 @@ def with_variants(draw: st.DrawFn) -> Problem:
 
 def exhaustive(problem: Problem) -> Cost | None:
     """The least cost over all combinations of framework versions, each completed by itself."""
-    domain = Candidates(problem)
+    candidates = Candidates(problem)
     names = [name for name in problem.locked if name in FRAMEWORKS]
     best: Cost | None = None
-    for combination in product(*(domain.choices(name) for name in names)):
+    for combination in product(*(candidates.of(name) for name in names)):
         chosen: dict[str, Version] = {
-            name: choice.version for name, choice in zip(names, combination, strict=True)
+            name: candidate.version for name, candidate in zip(names, combination, strict=True)
         }
-        if isinstance(complete(problem, domain, chosen), Solution):
+        if isinstance(complete(candidates, chosen), Solution):
             total = FREE
-            for choice in combination:
-                total = plus(total, choice.cost)
+            for candidate in combination:
+                total = plus(total, candidate.cost)
             best = total if best is None or total < best else best
     return best
 
@@ -62,12 +62,12 @@ def exhaustive(problem: Problem) -> Cost | None:
 @settings(max_examples=150, deadline=None)
 @given(with_variants())
 def test_nothing_is_cheaper_and_nothing_is_overlooked(problem: Problem) -> None:
-    found = next(Search(problem, Candidates(problem)).solutions(), None)
+    found = next(Search(Candidates(problem)).combinations(), None)
     assert (found.cost if found else None) == exhaustive(problem)
 
 
 @settings(max_examples=100, deadline=None)
 @given(with_variants())
 def test_solutions_come_in_order_of_cost(problem: Problem) -> None:
-    costs = [found.cost for found in Search(problem, Candidates(problem)).solutions()]
+    costs = [found.cost for found in Search(Candidates(problem)).combinations()]
     assert costs == sorted(costs)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from hypothesis import given, settings
+from packaging.requirements import Requirement
 from packaging.version import Version
 
 from stackfix.solve.candidates import Candidates
 from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution, complete
 from stackfix.solve.search import Search
+from stackfix.solve.terms import PackageKey
 from tests.resolver.solve.made_problem import Made, made_problem
 from tests.resolver.solve.test_cheapest import with_variants
 
 OLD, NEW = "sm_70 sm_80 sm_90", "sm_70 sm_80 sm_90 sm_100 sm_120"
 
 
-def why(problem: Problem, key: str, version: str) -> str | None:
-    name = key.partition("[")[0]
-    release = problem.graph.release(name, version)
-    return Candidates(problem).hopeless(key, Version(version), release)
+def why(problem: Problem, asked: str, version: str) -> str | None:
+    key, candidates = PackageKey.of(Requirement(asked))[-1], Candidates(problem)
+    return candidates.dead_end(replace(candidates.at(key.name, Version(version)), key=key))
 
 
 def chain(end: str) -> Problem:
@@ -54,7 +56,7 @@ def test_without_the_extra_nothing_is_in_the_way() -> None:
     assert why(chain(NEW), "flashinfer-python[cu13]", "1.0") is None
 
 
-def test_packages_that_need_each_other_are_not_hopeless() -> None:
+def test_packages_that_need_each_other_are_no_dead_ends() -> None:
     made = {
         "torchvision": {"1.0": Made(requires=["torchaudio"], code=NEW)},
         "torchaudio": {"1.0": Made(requires=["torchvision"], code=NEW)},
@@ -89,21 +91,21 @@ def test_a_hundred_versions_of_two_packages_are_not_multiplied() -> None:
         made, {"torch": "1.5", "flashinfer-python": "1.5"}, ["torch", "flashinfer-python"]
     )
     started = time.perf_counter()
-    search = Search(problem, Candidates(problem))
-    assert not list(search.solutions())
+    search = Search(Candidates(problem))
+    assert not list(search.combinations())
     assert time.perf_counter() - started < 20
     reason = "nvidia-cutlass-dsl-libs-cu13"
-    assert any(f.package == "torch" and reason in f.reason for f in search.failures)
+    assert any(f.package == "torch" and reason in f.reason for f in search.exclusions)
 
 
 @settings(max_examples=100, deadline=None)
 @given(with_variants())
-def test_what_is_hopeless_is_in_no_solution(problem: Problem) -> None:
-    domain = Candidates(problem)
-    for name in Search(problem, domain).frameworks():
-        for choice in domain.choices(name):
-            if domain.hopeless(name, choice.version, choice.release) is not None:
+def test_a_dead_end_is_in_no_solution(problem: Problem) -> None:
+    candidates = Candidates(problem)
+    for name in Search(candidates).frameworks():
+        for candidate in candidates.of(name):
+            if candidates.dead_end(candidate) is not None:
                 unpruned = Candidates(problem)
-                unpruned.hopeless = lambda *_: None  # type: ignore[method-assign]
-                result = complete(problem, unpruned, {name: choice.version})
+                unpruned.dead_end = lambda _: None  # type: ignore[method-assign]
+                result = complete(unpruned, {name: candidate.version})
                 assert not isinstance(result, Solution)

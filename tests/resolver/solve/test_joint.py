@@ -6,15 +6,15 @@ from itertools import product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packaging.requirements import Requirement
 from packaging.version import Version
 
 from stackfix.solve.candidates import Candidates
 from stackfix.solve.cost import FREE, Cost, plus
-from stackfix.solve.joint import Joint
-from stackfix.solve.problem import Problem
+from stackfix.solve.problem import Problem, VariantSwap
 from stackfix.solve.resolve import Solution, complete
-from stackfix.solve.search import Search
-from stackfix.solve.variant_swap import VariantSwap
+from stackfix.solve.search import JointSearch, Search
+from stackfix.solve.terms import PackageKey
 from tests.resolver.making import graph
 from tests.resolver.solve.made_problem import Made, made_problem
 
@@ -23,13 +23,15 @@ VERSIONS = ("1.0.0", "1.0.1", "1.1.0", "2.0.0")
 CUDNN = ("9.5.0", "9.8.0")
 
 
-def exchange(price: Cost, *keys: str) -> VariantSwap:
+def swap(price: Cost, *asked: str) -> VariantSwap:
     """These variants in CUDA 13."""
     swaps = {}
-    for key in keys:
-        group = graph().variants.group(key)
-        assert group is not None
-        new = group.of(13)
+    variants = graph().variants
+    for text in asked:
+        key = PackageKey.of(Requirement(text))[-1]
+        variant = variants.get(key.name, key.extra)
+        assert variant is not None
+        new = variants.group(variant).of(13)
         assert new is not None
         swaps[key] = new
     return VariantSwap(cuda=13, swaps=swaps, price=price)
@@ -67,22 +69,23 @@ def with_variants(draw: st.DrawFn) -> tuple[Problem, Problem]:
         ["torch", *asked],
     )
     price = Cost(variant=1, library=len(asked) - 1)
-    return problem, problem.exchanging(exchange(price, *asked))
+    return problem, problem.swapping(swap(price, *asked))
 
 
 def exhaustive(problem: Problem) -> list[Cost]:
     """The costs of all combinations of one problem, each completed by itself."""
-    domain = Candidates(problem)
-    cupy = "cupy-cuda12x" if problem.exchange is None else "cupy-cuda13x"
+    candidates = Candidates(problem)
+    cupy = "cupy-cuda12x" if problem.variant_swap is None else "cupy-cuda13x"
     found = []
-    for combination in product(domain.choices("torch"), domain.choices(cupy)):
+    for combination in product(candidates.of("torch"), candidates.of(cupy)):
         chosen: dict[str, Version] = {
-            name: choice.version for name, choice in zip(("torch", cupy), combination, strict=True)
+            name: candidate.version
+            for name, candidate in zip(("torch", cupy), combination, strict=True)
         }
-        if isinstance(complete(problem, domain, chosen), Solution):
-            total = problem.exchange.price if problem.exchange else FREE
-            for choice in combination:
-                total = plus(total, choice.cost)
+        if isinstance(complete(candidates, chosen), Solution):
+            total = problem.variant_swap.price if problem.variant_swap else FREE
+            for candidate in combination:
+                total = plus(total, candidate.cost)
             found.append(total)
     return found
 
@@ -90,7 +93,7 @@ def exhaustive(problem: Problem) -> list[Cost]:
 @settings(max_examples=80, deadline=None)
 @given(with_variants())
 def test_nothing_is_cheaper_in_either_world(both: tuple[Problem, Problem]) -> None:
-    costs = [found.cost for found in Joint(both).solutions()]
+    costs = [found.cost for found in JointSearch(both).combinations()]
     assert costs == sorted(costs)
     assert costs == sorted(cost for problem in both for cost in exhaustive(problem))
 
@@ -101,11 +104,11 @@ def test_what_stands_in_starts_at_the_version_that_it_replaces() -> None:
         "cupy-cuda13x": {v: Made(code=NEW) for v in VERSIONS},
     }
     problem = made_problem(made, {"cupy-cuda12x": "1.0.1"}, ["cupy-cuda12x"])
-    exchanged = problem.exchanging(exchange(Cost(variant=1), "cupy-cuda12x"))
-    first = next(Joint((problem, exchanged)).solutions())
+    swapped = problem.swapping(swap(Cost(variant=1), "cupy-cuda12x"))
+    first = next(JointSearch((problem, swapped)).combinations())
     assert first.chosen == {"cupy-cuda13x": Version("1.0.1")}
     assert first.cost == Cost(variant=1)
-    assert first.problem is exchanged
+    assert first.problem is swapped
 
 
 def test_a_world_that_costs_more_than_a_solution_is_not_searched() -> None:
@@ -115,21 +118,21 @@ def test_a_world_that_costs_more_than_a_solution_is_not_searched() -> None:
     problem = made_problem(
         made, {"torch": "1.0.1", "nvidia-cudnn-cu12": "9.8.0"}, ["torch", "nvidia-cudnn-cu12"]
     )
-    exchanged = problem.exchanging(exchange(Cost(library=1), "nvidia-cudnn-cu12"))
-    joint = Joint((problem, exchanged))
-    assert next(joint.solutions()).cost == FREE
+    swapped = problem.swapping(swap(Cost(library=1), "nvidia-cudnn-cu12"))
+    joint = JointSearch((problem, swapped))
+    assert next(joint.combinations()).cost == FREE
     assert joint.tried == 1
 
 
-def test_what_only_an_exchange_meets_with_says_so() -> None:
+def test_what_only_a_swap_meets_with_says_so() -> None:
     made = {
         "cupy-cuda12x": {"1.0.0": Made(code=OLD)},
         "cupy-cuda13x": {"1.0.0": Made(code="sm_75 sm_80 sm_90")},
     }
     problem = made_problem(made, {"cupy-cuda12x": "1.0.0"}, ["cupy-cuda12x"])
-    joint = Joint((problem, problem.exchanging(exchange(Cost(variant=1), "cupy-cuda12x"))))
-    assert not list(joint.solutions())
-    reasons = {failure.package: failure.reason for failure in joint.failures}
+    joint = JointSearch((problem, problem.swapping(swap(Cost(variant=1), "cupy-cuda12x"))))
+    assert not list(joint.combinations())
+    reasons = {exclusion.package: exclusion.reason for exclusion in joint.exclusions}
     assert reasons["cupy-cuda12x"].startswith("cupy-cuda12x 1.0.0 has no code")
     assert reasons["cupy-cuda13x"].startswith(
         "with cupy-cuda13x for cupy-cuda12x: cupy-cuda13x 1.0.0 has no code"
@@ -155,11 +158,11 @@ def test_an_extra_that_only_later_releases_have_is_had_at_their_price() -> None:
     }
     locked = {"jax": "1.0.0", "jax-cuda12-plugin": "1.0.0"}
     problem = made_problem(made, locked, ["jax[cuda12]"])
-    exchanged = problem.exchanging(exchange(Cost(variant=1), "jax[cuda12]"))
-    floor = Search(exchanged, Candidates(exchanged)).floor()
+    swapped = problem.swapping(swap(Cost(variant=1), "jax[cuda12]"))
+    floor = Search(Candidates(swapped)).floor()
     assert floor == Cost(major=1, variant=1, distance=2)
-    joint = Joint((problem, exchanged))
-    first, second, third = joint.solutions()
+    joint = JointSearch((problem, swapped))
+    first, second, third = joint.combinations()
     assert first.chosen == {"jax": Version("1.1.0")}
-    assert (second.problem, third.problem) == (problem, exchanged)
+    assert (second.problem, third.problem) == (problem, swapped)
     assert third.cost == floor

@@ -8,7 +8,7 @@ from packaging.version import Version
 
 from stackfix.solve.candidates import Candidates
 from stackfix.solve.problem import Problem
-from stackfix.solve.search import Found, Search
+from stackfix.solve.search import Combination, Search
 from stackfix_lockfiles.lock import LockedFile, LockedPackage, Source, SourceKind
 from tests.resolver.solve.made_problem import Made, made_problem
 
@@ -27,11 +27,11 @@ TORCH = {
 LOCKED = {"torch": "2.7.1", "nvidia-cudnn-cu12": "9.5.1.17"}
 
 
-def first(problem: Problem) -> Found | None:
-    return next(Search(problem, Candidates(problem)).solutions(), None)
+def first(problem: Problem) -> Combination | None:
+    return next(Search(Candidates(problem)).combinations(), None)
 
 
-def versions(found: Found | None) -> dict[str, str]:
+def versions(found: Combination | None) -> dict[str, str]:
     assert found is not None
     return {name: str(version) for name, version in found.solution.versions.items()}
 
@@ -145,11 +145,11 @@ def test_one_plan_serves_a_whole_fleet_or_none_does() -> None:
 
 def test_what_is_kept_stays_and_is_named_when_nothing_works() -> None:
     problem = made_problem(
-        {"torch": TORCH, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"], held=["torch"]
+        {"torch": TORCH, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"], fixed=["torch"]
     )
-    search = Search(problem, Candidates(problem))
-    assert next(search.solutions(), None) is None
-    assert [str(f.version) for f in search.failures] == ["2.7.1"]
+    search = Search(Candidates(problem))
+    assert next(search.combinations(), None) is None
+    assert [str(f.version) for f in search.exclusions] == ["2.7.1"]
 
 
 def test_every_version_that_fails_has_its_reason() -> None:
@@ -164,9 +164,9 @@ def test_every_version_that_fails_has_its_reason() -> None:
         ["torch"],
         declared=["numpy<2"],
     )
-    search = Search(problem, Candidates(problem))
-    assert next(search.solutions(), None) is None
-    reasons = {str(f.version): f.reason for f in search.failures}
+    search = Search(Candidates(problem))
+    assert next(search.combinations(), None) is None
+    reasons = {str(f.version): f.reason for f in search.exclusions}
     assert "no code for compute capability 12.0" in reasons["2.7.1"]
     assert "nvidia-cudnn-cu12==9.5.1.17" in reasons["2.8.0"]
     assert "numpy>=2" in reasons["2.9.1"]
@@ -181,14 +181,14 @@ def test_an_override_outside_the_stack_is_named_as_the_obstacle() -> None:
     problem = made_problem(
         {"torch": torch}, {"torch": "2.7.1"}, ["torch"], overrides={"ml-dtypes": "==0.4.1"}
     )
-    search = Search(problem, Candidates(problem))
-    assert next(search.solutions(), None) is None
-    assert any("override holds ml-dtypes==0.4.1" in f.reason for f in search.failures)
+    search = Search(Candidates(problem))
+    assert next(search.combinations(), None) is None
+    assert any("override holds ml-dtypes==0.4.1" in f.reason for f in search.exclusions)
 
 
 def test_strategy_newest_takes_the_newest_that_works() -> None:
     problem = made_problem({"torch": TORCH, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"])
-    found = next(Search(problem, Candidates(problem), newest=True).solutions())
+    found = next(Search(Candidates(problem), newest=True).combinations())
     assert found.chosen == {"torch": Version("2.9.1")}
 
 
@@ -227,7 +227,7 @@ def test_a_pinned_library_that_no_facts_are_kept_of_is_unknown_and_not_impossibl
 def test_what_drags_an_unknown_library_comes_after_what_is_known() -> None:
     torch = {**PINS_UNRECORDED, "2.9.1": TORCH["2.9.1"]}
     problem = made_problem({"torch": torch, "nvidia-cudnn-cu12": CUDNN}, LOCKED, ["torch"])
-    found = list(Search(problem, Candidates(problem)).solutions())
+    found = list(Search(Candidates(problem)).combinations())
     assert [str(one.chosen["torch"]) for one in found] == ["2.9.1", "2.8.0"]
     assert found[1].cost.unknown == 1
 
@@ -239,9 +239,9 @@ def test_the_reason_names_who_needs_a_package_that_is_asked_for_without_limits()
     }
     made = {"torch": torch, "nvidia-cudnn-cu12": CUDNN, "nvidia-nvshmem-cu12": {"3.3.9": Made()}}
     problem = made_problem(made, LOCKED, ["torch"])
-    search = Search(problem, Candidates(problem))
-    assert not list(search.solutions())
-    assert any("torch 2.8.0 needs nvidia-nvshmem-cu12" in f.reason for f in search.failures)
+    search = Search(Candidates(problem))
+    assert not list(search.combinations())
+    assert any("torch 2.8.0 needs nvidia-nvshmem-cu12" in f.reason for f in search.exclusions)
 
 
 def test_a_companion_that_nobody_read_comes_after_what_is_known() -> None:
@@ -259,6 +259,6 @@ def test_a_companion_that_nobody_read_comes_after_what_is_known() -> None:
     problem = made_problem(
         made, {"torch": "2.7.1", "torchvision": "0.22.0"}, ["torch", "torchvision"]
     )
-    found = list(Search(problem, Candidates(problem)).solutions())
+    found = list(Search(Candidates(problem)).combinations())
     assert [str(one.chosen["torch"]) for one in found] == ["2.9.1", "2.8.0"]
     assert found[1].cost.unknown == 1

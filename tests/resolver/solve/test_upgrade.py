@@ -8,7 +8,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix.model.finding import Finding, Severity
-from stackfix.solve.candidates import Candidates
+from stackfix.solve.preference import VersionFindings
 from stackfix.solve.problem import Problem
 from stackfix.solve.upgrade import Relapse, relapse, sentence
 from tests.resolver.solve.made_problem import Made, made_problem
@@ -27,7 +27,7 @@ TORCH = {
 def upgraded(problem: Problem, versions: dict[str, str], asked: dict[str, str]) -> Relapse | None:
     return relapse(
         problem,
-        Candidates(problem),
+        VersionFindings(problem),
         {name: Version(version) for name, version in versions.items()},
         {name: SpecifierSet(text) for name, text in asked.items()},
     )

@@ -8,8 +8,8 @@ from packaging.markers import InvalidMarker, Marker
 from packaging.version import Version
 
 from stackfix.plan.edits.scope import Scope
-from stackfix.plan.problems.index_choice import in_the_way
-from stackfix.solve.problem import Home, Problem
+from stackfix.plan.problems.index_choice import before_default
+from stackfix.solve.problem import IndexName, Problem
 from stackfix_lockfiles import edits as editing
 from stackfix_lockfiles.edits import Edit
 from stackfix_lockfiles.lock import ConflictItem
@@ -35,21 +35,21 @@ class IndexEdits:
         self._where = where
         self._table = problem.graph.indexes
 
-    def moved(self) -> dict[str, Home]:
-        """The packages that come from elsewhere than their lock says, with their new home."""
-        found: dict[str, Home] = {}
+    def moved(self) -> dict[str, IndexName]:
+        """The packages that come from elsewhere than their lock says, with their new index."""
+        found: dict[str, IndexName] = {}
         for name in self._problem.graph.packages.on_pytorch_indexes:
             version, locked = self._versions.get(name), self._problem.locked.get(name)
             if version is None or version == locked:
                 continue
-            home = version.local if version.local in self._table.names() else None
-            here = {self._table.name_of(url) for url in self._urls(name)}
-            if here != {home} and (here or home is not None):
-                found[name] = home
+            index = version.local if version.local in self._table.names() else None
+            present = {self._table.name_of(url) for url in self._urls(name)}
+            if present != {index} and (present or index is not None):
+                found[name] = index
         return found
 
     def is_shared(self) -> bool:
-        """Whether requirements that the chosen extras and groups share with others change home.
+        """Whether requirements that the chosen extras and groups share with others change index.
 
         A source of an extra counts for what that extra asks for, and for nothing else: neither for
         what others ask for, nor for an override.
@@ -69,21 +69,21 @@ class IndexEdits:
         moved = self.moved()
         replaced: list[DeclaredSource] = []
         added: set[str] = set()
-        for name, home in moved.items():
+        for name, new in moved.items():
             version = self._versions[name]
             present = self._present(name)
             replaced += present
-            if home is None:
+            if new is None:
                 why = f"{name} {version} comes from the default index"
                 for source in present:
                     yield editing.remove_source(self._project, source, why=why)
                 continue
             why = f"{name} {version} comes from this index"
-            index = self._index(home)
-            label = index or f"pytorch-{home}"
+            index = self._named(new)
+            label = index or f"pytorch-{new}"
             if index is None and label not in added:
                 added.add(label)
-                yield editing.add_index(self._project, label, self._table.url(home), why=why)
+                yield editing.add_index(self._project, label, self._table.url(new), why=why)
             yield from self._sources(name, present, label, why)
         yield from self._without_indexes(replaced, gone=None in moved.values())
 
@@ -97,10 +97,10 @@ class IndexEdits:
             return {self._table.url(version.local or "")}
         return found
 
-    def _index(self, home: str) -> str | None:
-        """What the project calls an index that it has."""
+    def _named(self, index: str) -> str | None:
+        """What the project calls an index of PyTorch's that it has."""
         known = self._project.source_indexes
-        return next((i.name for i in known if i.name and self._table.name_of(i.url) == home), None)
+        return next((i.name for i in known if i.name and self._table.name_of(i.url) == index), None)
 
     def _present(self, name: str) -> list[DeclaredSource]:
         """The sources by which the environments install a package."""
@@ -128,7 +128,7 @@ class IndexEdits:
             marker = Marker(source.marker)
         except InvalidMarker:
             return False
-        return any(marker.evaluate({**s.markers, "extra": ""}) for s in self._problem.environments)
+        return any(environment.holds(marker) for environment in self._problem.environments)
 
     def _is_chosen(self, source: DeclaredSource) -> bool:
         return any(_of(source, item) for item in self._where.chosen)
@@ -182,7 +182,7 @@ class IndexEdits:
                 why = "no package comes from this index any more"
                 yield editing.remove_index(self._project, index, why=why)
         if gone:
-            for index in in_the_way(self._project, self._problem.graph):
+            for index in before_default(self._project, self._problem.graph):
                 why = "it comes before the default index"
                 yield editing.remove_index(self._project, index, why=why)
 

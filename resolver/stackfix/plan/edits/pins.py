@@ -12,10 +12,12 @@ from packaging.version import Version
 
 from stackfix.plan.edits.index_edits import IndexEdits
 from stackfix.plan.edits.scope import EVERYWHERE, Scope
-from stackfix.plan.edits.specifier import admitting, bound_below
-from stackfix.plan.problems.variants import with_swap
+from stackfix.plan.edits.variant_edits import with_swap
 from stackfix.solve.candidates import Candidates
+from stackfix.solve.preference import VersionFindings
 from stackfix.solve.problem import Problem
+from stackfix.solve.specifier import admitting, bound_below
+from stackfix.solve.terms import StackRequirement
 from stackfix.solve.upgrade import relapse
 from stackfix_lockfiles import edits as editing
 from stackfix_lockfiles.edits import Edit
@@ -37,7 +39,7 @@ class _Bound:
 def edits_for(
     project: Project,
     problem: Problem,
-    domain: Candidates,
+    findings: VersionFindings,
     versions: Mapping[str, Version],
     where: Scope = EVERYWHERE,
 ) -> tuple[Edit, ...]:
@@ -53,7 +55,7 @@ def edits_for(
     project, respelled = with_swap(project, problem, where)
     bounds: dict[str, _Bound] = {}
     for _ in range(ROUNDS):
-        found = relapse(problem, domain, versions, _asked(project, versions, bounds, where))
+        found = relapse(problem, findings, versions, _asked(project, versions, bounds, where))
         known = bounds.get(found.package) if found else None
         if found is None or (known is not None and known.below <= found.below):
             break
@@ -63,7 +65,7 @@ def edits_for(
         if not _written(project, name, where):
             edits += _named(project, f"{name}<{bound_below(bound.below)}", where, bound.why)
     edits += _without_overrides(project, problem, versions)
-    edits += _rehomed(project, problem, versions, where)
+    edits += _reindexed(project, problem, versions, where)
     edits += _overridden(project, problem, versions)
     return tuple(_joined((*respelled, *edits)))
 
@@ -151,14 +153,14 @@ def _without_overrides(
     project: Project, problem: Problem, versions: Mapping[str, Version]
 ) -> Iterator[Edit]:
     """Overrides on the stack that the solution was found without."""
-    held = {d.name: d.requirement.specifier for d in project.overrides if d.requirement.specifier}
-    for name, specifier in held.items():
-        if name in versions and name not in problem.overrides:
+    overrides = {d.name: d.requirement.specifier for d in project.overrides}
+    for name, specifier in overrides.items():
+        if specifier and name in versions and name not in problem.overrides:
             why = f"holds {name}{specifier}, which this move does without"
             yield from editing.remove_override(project, name, why=why)
 
 
-def _rehomed(
+def _reindexed(
     project: Project, problem: Problem, versions: Mapping[str, Version], where: Scope
 ) -> Iterator[Edit]:
     """Sources and indexes for packages that the solution takes from elsewhere than the lock.
@@ -168,8 +170,8 @@ def _rehomed(
     """
     index_edits = IndexEdits(project, problem, versions, where)
     yield from index_edits.edits()
-    for name, home in index_edits.moved().items():
-        if home is not None and not _written(project, name, where):
+    for name, index in index_edits.moved().items():
+        if index is not None and not _written(project, name, where):
             version = versions[name]
             why = f"{name} {version} comes from this index"
             yield from _named(project, f"{name}=={version.public}", where, why)
@@ -183,13 +185,16 @@ def _overridden(
         return
     strict = Candidates(replace(problem, relaxed=frozenset()))
     for name, version in versions.items():
-        for demand in strict.demands(name, version, problem.graph.release(name, version)):
-            chosen = versions.get(demand.key)
-            if demand.key not in problem.relaxed or chosen is None:
+        for requirement in strict.dependencies(strict.at(name, version)):
+            if not isinstance(requirement, StackRequirement) or requirement.key.extra:
                 continue
-            if not demand.specifier.contains(chosen, prereleases=True):
+            library, specifier = requirement.name, requirement.specifier
+            chosen = versions.get(library)
+            if library not in problem.relaxed or chosen is None:
+                continue
+            if not specifier.contains(chosen, prereleases=True):
                 why = (
-                    f"{demand.origin} was tested with {demand.key}{demand.specifier}; "
+                    f"{requirement.origin} was tested with {library}{specifier}; "
                     f"take this out when {name} moves"
                 )
-                yield editing.add_override(project, f"{demand.key}=={chosen.public}", why=why)
+                yield editing.add_override(project, f"{library}=={chosen.public}", why=why)

@@ -9,7 +9,7 @@ from typing import TypeVar
 from stackfix.model.target import Target
 from stackfix_knowledge.wheels.indexes import IndexTable
 
-__all__ = ["Asked", "smallest_split", "uv_sketch"]
+__all__ = ["GroupRequirements", "smallest_split", "uv_sketch"]
 
 Thing = TypeVar("Thing")
 
@@ -65,16 +65,16 @@ def _greedy(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GroupRequirements:
     """What one group of targets would ask for."""
 
     requirements: tuple[str, ...]
-    homes: Mapping[str, str]
+    indexes: Mapping[str, str]
     """The packages that come from one of PyTorch's indexes, with its name."""
 
 
 def uv_sketch(
-    groups: Sequence[Sequence[Target]], stacks: Sequence[Asked], table: IndexTable
+    groups: Sequence[Sequence[Target]], stacks: Sequence[GroupRequirements], table: IndexTable
 ) -> str:
     """How uv expresses several stacks in one project: an extra for each, declared as conflicting.
 
@@ -86,17 +86,17 @@ def uv_sketch(
     for name, stack in zip(names, stacks, strict=True):
         requirements = ", ".join(f'"{text}"' for text in stack.requirements)
         lines.append(f"{name} = [{requirements}]")
-        for package, home in stack.homes.items():
-            source = f'{{ index = "pytorch-{home}", extra = "{name}" }}'
+        for package, index in stack.indexes.items():
+            source = f'{{ index = "pytorch-{index}", extra = "{name}" }}'
             sources.setdefault(package, []).append(source)
     alternatives = ", ".join(f'{{ extra = "{name}" }}' for name in names)
     lines += ["", "[tool.uv]", f"conflicts = [[{alternatives}]]"]
     if sources:
         lines += ["", "[tool.uv.sources]"]
         lines += (f"{package} = [{', '.join(each)}]" for package, each in sources.items())
-    for home in sorted({home for stack in stacks for home in stack.homes.values()}):
-        url = table.url(home)
-        lines += ["", "[[tool.uv.index]]", f'name = "pytorch-{home}"', f'url = "{url}"']
+    for index in sorted({index for stack in stacks for index in stack.indexes.values()}):
+        url = table.url(index)
+        lines += ["", "[[tool.uv.index]]", f'name = "pytorch-{index}"', f'url = "{url}"']
         lines.append("explicit = true")
     return "\n".join(lines)
 

@@ -14,8 +14,9 @@ from stackfix.plan.request import Request
 from stackfix.rules.sf102_jit_only import JitOnly
 from stackfix.solve.candidates import Candidates
 from stackfix.solve.explain import Conflict
-from stackfix.solve.problem import Problem, StackRequirement
+from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import complete
+from stackfix.solve.terms import StackRequirement
 from stackfix_knowledge.stack.packages import Package
 
 __all__ = ["next_step", "worth_a_step"]
@@ -33,13 +34,13 @@ def next_step(
     request: Request,
     lock_state: LockState,
     findings: Sequence[Finding],
-    demands: Sequence[StackRequirement],
+    requirements: Sequence[StackRequirement],
 ) -> NextStep | None:
     """The nearest framework version without JIT on any target; None where nothing warns of it.
 
     `findings` and `lock_state` are those after the plan's own moves.
     """
-    problem = project_problem(request, lock_state, demands)
+    problem = project_problem(request, lock_state, requirements)
     for name in _warned(problem, findings):
         step = _for_framework(problem, name)
         if step is not None:
@@ -66,25 +67,25 @@ def _warned(problem: Problem, findings: Sequence[Finding]) -> list[str]:
 
 
 def _for_framework(problem: Problem, name: str) -> NextStep | None:
-    domain = Candidates(problem)
+    candidates = Candidates(problem)
     locked = problem.locked[name]
     family = {package.name for package in _family(problem, name)}
     first: Conflict | None = None
     refused: Version | None = None
-    for choice in domain.choices(name):
-        version = choice.version
+    for candidate in candidates.of(name):
+        version = candidate.version
         if version <= locked or version.local != locked.local:
             continue
-        result = complete(problem, domain, {name: version})
+        result = complete(candidates, {name: version})
         if isinstance(result, Conflict):
-            if first is None and _clears(problem, domain, name, version):
+            if first is None and _clears(candidates, name, version):
                 first, refused = result, version
             continue
         warned = any(
             finding.code in WORTH
             for member, moved in result.versions.items()
             if member in family
-            for finding in domain.findings(member, moved)
+            for finding in candidates.findings.of(member, moved)
         )
         if not warned:
             return NextStep(
@@ -103,13 +104,16 @@ def _family(problem: Problem, name: str) -> tuple[Package, ...]:
     return problem.graph.packages.family(package.family) if package else ()
 
 
-def _clears(problem: Problem, domain: Candidates, name: str, version: Version) -> bool:
+def _clears(candidates: Candidates, name: str, version: Version) -> bool:
     """Whether the members that share the framework's version run natively at this one."""
+    problem = candidates.problem
     judged = [
         p.name
         for p in _family(problem, name)
         if p.judged and p.name in problem.locked and problem.locked[p.name] == problem.locked[name]
     ]
     return bool(judged) and not any(
-        finding.code in WORTH for member in judged for finding in domain.findings(member, version)
+        finding.code in WORTH
+        for member in judged
+        for finding in candidates.findings.of(member, version)
     )

@@ -9,7 +9,7 @@ from packaging.version import Version
 
 from stackfix.plan.attempt import Rejected
 from stackfix.plan.plan import Obstacle
-from stackfix.solve.search import Failure
+from stackfix.solve.search import Exclusion
 
 __all__ = ["grouped", "of_rejected", "stuck"]
 
@@ -17,11 +17,11 @@ SAME = 4
 """Rejections in a row for one reason, after which no further combination is tried."""
 
 
-def grouped(failures: Iterable[Failure]) -> tuple[Obstacle, ...]:
-    """Failures with the same reason as one obstacle, by package, the newest versions first."""
-    groups: dict[tuple[str, str], list[Failure]] = {}
-    for failure in failures:
-        groups.setdefault((failure.package, _without(failure)), []).append(failure)
+def grouped(exclusions: Iterable[Exclusion]) -> tuple[Obstacle, ...]:
+    """Exclusions with the same reason as one obstacle, by package, the newest versions first."""
+    groups: dict[tuple[str, str], list[Exclusion]] = {}
+    for exclusion in exclusions:
+        groups.setdefault((exclusion.package, _without(exclusion)), []).append(exclusion)
     obstacles = [
         Obstacle(
             package=package,
@@ -39,10 +39,10 @@ def _order(obstacle: Obstacle) -> tuple[str, Sequence[int]]:
     return (obstacle.package, [-part for part in newest.release])
 
 
-def _without(failure: Failure) -> str:
+def _without(exclusion: Exclusion) -> str:
     """The reason with the version taken out, so that the same fault of two versions reads alike."""
-    version = re.escape(str(failure.version))
-    bare = re.sub(rf"(?:(?:==|<=|>=){version}(?![\w.])(?:,(?=[<>=!~]))?)+", "", failure.reason)
+    version = re.escape(str(exclusion.version))
+    bare = re.sub(rf"(?:(?:==|<=|>=){version}(?![\w.])(?:,(?=[<>=!~]))?)+", "", exclusion.reason)
     return re.sub(rf" {version}(?![\w.])", "", bare)
 
 

@@ -12,14 +12,15 @@ from stackfix.model.environment import TargetEnvironment
 from stackfix.model.finding import Finding
 from stackfix.model.target import Target
 from stackfix.plan.case import Case
-from stackfix.plan.edits.specifier import bound_below
-from stackfix.plan.explain.fleet import Asked, smallest_split, uv_sketch
+from stackfix.plan.explain.fleet import GroupRequirements, smallest_split, uv_sketch
 from stackfix.plan.lock_state import audited
 from stackfix.plan.problems.project import project_problem
 from stackfix.plan.problems.relaxations import at_fault, relaxations
-from stackfix.solve.candidates import Candidates
-from stackfix.solve.problem import IndexChoice, Problem, StackRequirement
-from stackfix.solve.search import Found
+from stackfix.solve.preference import VersionFindings
+from stackfix.solve.problem import IndexChoice, Problem
+from stackfix.solve.search import Combination
+from stackfix.solve.specifier import bound_below
+from stackfix.solve.terms import StackRequirement
 from stackfix.solve.upgrade import relapse
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.hardware import DriverVersion
@@ -31,13 +32,15 @@ ROUNDS = 16
 """Bounds set one after another for one stack before it is given up."""
 
 
-def lifts(case: Case, demands: Sequence[StackRequirement], homes: IndexChoice) -> tuple[str, ...]:
+def lifts(
+    case: Case, requirements: Sequence[StackRequirement], choice: IndexChoice
+) -> tuple[str, ...]:
     """Ways out, each tried in the solver before it is named."""
-    if _solved(case, case.before.environments, demands, homes) is not None:
+    if _solved(case, case.before.environments, requirements, choice) is not None:
         return ()  # what is left is uv's refusal, and no driver changes that
-    found = list(_by_driver(case, demands, homes))
+    found = list(_by_driver(case, requirements, choice))
     if len(case.before.environments) > 1:
-        found += _by_split(case, demands, homes)
+        found += _by_split(case, requirements, choice)
     return tuple(found)
 
 
@@ -58,7 +61,7 @@ def raised(target: Target, graph: Graph) -> Iterator[DriverVersion]:
 
 
 def _by_driver(
-    case: Case, demands: Sequence[StackRequirement], homes: IndexChoice
+    case: Case, requirements: Sequence[StackRequirement], choice: IndexChoice
 ) -> Iterator[str]:
     """The lowest driver, for each kind of card that is held back by its own, that opens a plan."""
     graph = case.request.graph
@@ -68,7 +71,7 @@ def _by_driver(
             yield f"the {target.short}: a driver of branch {last.value}, the last that supports it"
         for driver in dict.fromkeys(raised(target, graph)):
             environments = _with(case.before.environments, target, replace(target, driver=driver))
-            outcome = _solved(case, environments, demands, homes)
+            outcome = _solved(case, environments, requirements, choice)
             if outcome is not None:
                 compat = ", or its cuda-compat package," if target.may_have_compat else ""
                 yield (
@@ -77,7 +80,9 @@ def _by_driver(
                 break
 
 
-def _by_split(case: Case, demands: Sequence[StackRequirement], homes: IndexChoice) -> Iterator[str]:
+def _by_split(
+    case: Case, requirements: Sequence[StackRequirement], choice: IndexChoice
+) -> Iterator[str]:
     """What each card alone would need, and the fewest locks that serve all of them."""
     targets = list(dict.fromkeys(environment.target for environment in case.before.environments))
     solved: dict[frozenset[Target], _Outcome | None] = {}
@@ -89,7 +94,7 @@ def _by_split(case: Case, demands: Sequence[StackRequirement], homes: IndexChoic
                 for environment in case.before.environments
                 if environment.target in group
             )
-            solved[group] = _solved(case, environments, demands, homes)
+            solved[group] = _solved(case, environments, requirements, choice)
         return solved[group]
 
     for target in targets:
@@ -103,7 +108,7 @@ def _by_split(case: Case, demands: Sequence[StackRequirement], homes: IndexChoic
         f"{', '.join(target.short for target in group)}: {one.words}"
         for group, one in zip(groups, found, strict=True)
     )
-    stacks = [one.asked() for one in found]
+    stacks = [one.requirements() for one in found]
     sketch = uv_sketch(groups, stacks, case.request.graph.indexes)
     yield f"{len(groups)} locks serve them all: {named}"
     yield "as extras of one project that exclude each other:\n" + sketch
@@ -123,25 +128,26 @@ class _Outcome:
     problem: Problem
     versions: Mapping[str, Version]
 
-    def asked(self) -> Asked:
+    def requirements(self) -> GroupRequirements:
         """What a project would ask for to get this, and nothing worse after an upgrade."""
-        domain = Candidates(self.problem)
+        findings = VersionFindings(self.problem)
         pins = {
             name: SpecifierSet(f"=={version.public}")
             for name, version in sorted(self.versions.items())
             if self._is_asked_for(name)
         }
         for _ in range(ROUNDS):
-            fault = relapse(self.problem, domain, self.versions, pins)
+            fault = relapse(self.problem, findings, self.versions, pins)
             if fault is None or str(pins.get(fault.package, "")).startswith("=="):
                 break
             pins[fault.package] = SpecifierSet(f"<{bound_below(fault.below)}")
-        homes = {
-            name: home
+        indexes = {
+            name: index
             for name in self.problem.graph.packages.on_pytorch_indexes
-            if name in pins and (home := self.versions[name].local) is not None
+            if name in pins and (index := self.versions[name].local) is not None
         }
-        return Asked(tuple(f"{self._spelled(name)}{pin}" for name, pin in pins.items()), homes)
+        spelled = tuple(f"{self._spelled(name)}{pin}" for name, pin in pins.items())
+        return GroupRequirements(spelled, indexes)
 
     def _is_asked_for(self, name: str) -> bool:
         """Whether the project names a package, or would have to: an index serves only those."""
@@ -153,28 +159,25 @@ class _Outcome:
 
     def _spelled(self, name: str) -> str:
         """The package with the extras that it is asked for with."""
-        extras = {
-            root.key.partition("[")[2].rstrip("]")
-            for root in self.problem.roots
-            if root.name == name and "[" in root.key
-        }
+        keys = (root.key for root in self.problem.roots if root.name == name)
+        extras = {key.extra for key in keys if key.extra}
         return f"{name}[{','.join(sorted(extras))}]" if extras else name
 
 
 def _solved(
     case: Case,
     environments: tuple[TargetEnvironment, ...],
-    demands: Sequence[StackRequirement],
-    homes: IndexChoice,
+    requirements: Sequence[StackRequirement],
+    choice: IndexChoice,
 ) -> _Outcome | None:
     """The cheapest move on these environments; None: there is none."""
     before = replace(case.before, environments=environments)
     faults = _faults(case, environments)
     if not case.clashing and not faults:
-        still = project_problem(case.request, before, demands, homes=homes)
+        still = project_problem(case.request, before, requirements, index_choice=choice)
         return _Outcome("nothing has to move", still, still.locked)
-    for relaxation in relaxations(case.request, before, demands, homes, at_fault(faults)):
-        found = next(relaxation.search().solutions(), None)
+    for relaxation in relaxations(case.request, before, requirements, choice, at_fault(faults)):
+        found = next(relaxation.search().combinations(), None)
         if found is not None and not _into_the_unknown(found):
             return _Outcome(
                 _words(found, found.problem.locked), found.problem, found.solution.versions
@@ -191,22 +194,22 @@ def _faults(case: Case, environments: Sequence[TargetEnvironment]) -> Sequence[F
     return audited(request, case.before.lock, environments=case.walked).faults
 
 
-def _into_the_unknown(found: Found) -> bool:
+def _into_the_unknown(found: Combination) -> bool:
     """Whether a framework would move to a build of which nobody knows what it runs on."""
     staying = sum(
-        found.domain.costs(name)[version].unknown
+        found.candidates.costs(name)[version].unknown
         for name, version in found.chosen.items()
         if found.problem.locked.get(name) == version
     )
     return found.cost.unknown > staying
 
 
-def _words(found: Found, locked: Mapping[str, Version]) -> str:
+def _words(found: Combination, locked: Mapping[str, Version]) -> str:
     moved = [
         f"{name} {found.problem.start(name)} → {version}"
         for name, version in found.chosen.items()
         if locked.get(name) != version
     ]
-    exchange = found.problem.exchange
-    moved += (f"{old} → {new}" for old, new in (exchange.swaps if exchange else {}).items())
+    swap = found.problem.variant_swap
+    moved += (f"{old} → {new}" for old, new in (swap.swaps if swap else {}).items())
     return ", ".join(moved) or "the libraries move and no framework does"

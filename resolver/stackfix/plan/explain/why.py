@@ -13,9 +13,10 @@ from stackfix.plan.explain.obstacles import grouped
 from stackfix.plan.plan import Answer, Move, Obstacle
 from stackfix.solve.candidates import Candidates
 from stackfix.solve.explain import Conflict
-from stackfix.solve.problem import Problem, StackRequirement
+from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution, complete
-from stackfix.solve.search import Failure
+from stackfix.solve.search import Exclusion
+from stackfix.solve.terms import PackageKey
 
 __all__ = ["answers"]
 
@@ -25,7 +26,7 @@ MOST = 40
 
 def answers(
     problem: Problem,
-    exchanged: Sequence[Problem],
+    swapped: Sequence[Problem],
     why: Sequence[str],
     why_not: Sequence[str],
     moves: Iterable[Move],
@@ -34,47 +35,46 @@ def answers(
     """One answer for each question, in the order in which they were asked.
 
     A question is asked of the problem that the plan was found in, or of the one with the variants
-    that it names: `problem` as the project is, `exchanged` with others.
+    that it names: `problem` as the project is, `swapped` with others.
     """
     by_name = {move.package: move for move in moves}
     taken = {move.variant.after for move in by_name.values() if move.variant is not None}
-    domains = [Candidates(problem) for problem in (problem, *exchanged)]
-    at_home = next((d for d in domains if taken <= _swapped(d)), domains[0])
+    as_it_is = Candidates(problem)
+    every = [as_it_is, *map(Candidates, swapped)]
+    of_plan = next((one for one in every if taken <= _swapped(one.problem)), as_it_is)
 
     def fitting(requirement: Requirement) -> Candidates:
         """Where the variant is asked for that a requirement names."""
         table = problem.graph.variants
-        named = [
-            d.key for d in StackRequirement.of(requirement, "") if table.get(d.key) is not None
-        ]
-        able = (d for d in (at_home, *domains) if named and _asks(d, named))
-        return next(able, at_home)
+        named = {key for key in PackageKey.of(requirement) if table.get(key.name, key.extra)}
+        asking = (one for one in (of_plan, *every) if named and named <= _asked(one.problem))
+        return next(asking, of_plan)
 
     return (
-        *(_why(at_home, domains[0], name, by_name.get(name), findings) for name in why),
+        *(_why(of_plan, as_it_is, name, by_name.get(name), findings) for name in why),
         *(_why_not(fitting(r), r, by_name) for r in map(Requirement, why_not)),
     )
 
 
-def _swapped(domain: Candidates) -> set[str]:
+def _swapped(problem: Problem) -> set[str]:
     """The variants that a problem asks for in place of the project's."""
-    exchange = domain.problem.exchange
-    return {new.key for new in exchange.swaps.values()} if exchange is not None else set()
+    swap = problem.variant_swap
+    return set() if swap is None else {str(new) for new in swap.swaps.values()}
 
 
-def _asks(domain: Candidates, keys: Iterable[str]) -> bool:
-    return {root.key for root in domain.problem.roots}.issuperset(keys)
+def _asked(problem: Problem) -> set[PackageKey]:
+    return {root.key for root in problem.roots}
 
 
 def _why(
-    domain: Candidates,
+    candidates: Candidates,
     declared: Candidates,
     name: str,
     move: Move | None,
     findings: Sequence[Finding],
 ) -> Answer:
     question = f"why {name}"
-    problem = domain.problem
+    problem = candidates.problem
     if move is None and not problem.present(name):
         return Answer(question=question, lines=(f"{name} is not part of this environment",))
     if move is None:
@@ -90,17 +90,19 @@ def _why(
     if move.after is None or name not in problem.locked:
         return Answer(question=question, lines=tuple(lines))
     chosen = Version(move.after.partition(",")[0])
-    nearer = list(_nearer(domain, name, chosen))
+    nearer = list(_nearer(candidates, name, chosen))
     if nearer:
         lines.append("why not less:")
-    return Answer(question=question, lines=tuple(lines), obstacles=_failing(domain, name, nearer))
+    return Answer(
+        question=question, lines=tuple(lines), obstacles=_failing(candidates, name, nearer)
+    )
 
 
 def _why_variant(question: str, declared: Candidates, move: Move) -> Answer:
     """Why a variant gives way: what its locked version meets with when the project keeps it."""
     assert move.variant is not None
     old, new = move.variant.before, move.variant.after
-    name = old.partition("[")[0]
+    name = canonicalize_name(Requirement(old).name)
     obstacles = _failing(declared, name, [declared.problem.locked[name]])
     lines = [f"{old} → {new}: {move.because}"]
     if obstacles:
@@ -110,9 +112,9 @@ def _why_variant(question: str, declared: Candidates, move: Move) -> Answer:
     return Answer(question=question, lines=tuple(lines), obstacles=obstacles)
 
 
-def _nearer(domain: Candidates, name: str, chosen: Version) -> Iterator[Version]:
+def _nearer(candidates: Candidates, name: str, chosen: Version) -> Iterator[Version]:
     """Versions that would have been preferred to the chosen one, the most preferred first."""
-    costs = domain.costs(name)
+    costs = candidates.costs(name)
     own = costs.get(chosen)
     if own is None:
         return
@@ -121,21 +123,21 @@ def _nearer(domain: Candidates, name: str, chosen: Version) -> Iterator[Version]
             yield version
 
 
-def _why_not(domain: Candidates, requirement: Requirement, moves: dict[str, Move]) -> Answer:
-    problem = domain.problem
+def _why_not(candidates: Candidates, requirement: Requirement, moves: dict[str, Move]) -> Answer:
+    problem = candidates.problem
     name = canonicalize_name(requirement.name)
     question = f"why not {requirement}"
     chosen = moves[name].after if name in moves else str(problem.locked.get(name, ""))
-    homes = {None, _local(str(problem.locked.get(name, ""))), _local(chosen or "")}
+    indexes = {None, _local(str(problem.locked.get(name, ""))), _local(chosen or "")}
     known = [
         release.version
         for release in problem.graph.releases(name)
-        if release.version.local in homes or "+" in str(requirement.specifier)
+        if release.version.local in indexes or "+" in str(requirement.specifier)
     ]
     asked = [v for v in known if requirement.specifier.contains(v, prereleases=True)]
     if not asked:
         return Answer(question=question, lines=(f"no known release of {name} is meant by that",))
-    obstacles = _failing(domain, name, asked[-MOST:])
+    obstacles = _failing(candidates, name, asked[-MOST:])
     failing = {version for obstacle in obstacles for version in obstacle.versions}
     working = [str(v) for v in asked[-MOST:] if str(v) not in failing]
     lines = []
@@ -154,17 +156,19 @@ def _local(version: str) -> str | None:
     return version.partition("+")[2] or None
 
 
-def _failing(domain: Candidates, name: str, versions: Iterable[Version]) -> tuple[Obstacle, ...]:
+def _failing(
+    candidates: Candidates, name: str, versions: Iterable[Version]
+) -> tuple[Obstacle, ...]:
     """Of these versions those that cannot be part of a plan, each with its reason."""
-    refused = domain.refused(name)
-    failures = []
+    refused = candidates.refused(name)
+    exclusions = []
     for version in versions:
         if version in refused:
-            failures.append(Failure(package=name, version=version, reason=refused[version]))
+            exclusions.append(Exclusion(package=name, version=version, reason=refused[version]))
             continue
-        outcome: Solution | Conflict = complete(domain.problem, domain, {name: version})
+        outcome: Solution | Conflict = complete(candidates, {name: version})
         if isinstance(outcome, Conflict):
-            failures.append(
-                Failure(package=name, version=version, reason=outcome.reason, lifts=outcome.lifts)
+            exclusions.append(
+                Exclusion(package=name, version=version, reason=outcome.reason, lifts=outcome.lifts)
             )
-    return grouped(failures)
+    return grouped(exclusions)

@@ -1,4 +1,4 @@
-"""What packages that stay ask of the stack: limits that the solve has to keep.
+"""What packages that stay ask of the stack, which the solve has to keep.
 
 A lock names who depends on whom, without the versions they admit, so those come from the wheels'
 metadata on the index (or its cache). What could not be read is said, not guessed.
@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from stackfix.plan.lock_state import LockState
-from stackfix.solve.problem import StackRequirement, parse_requirement
+from stackfix.solve.problem import parse_requirement
+from stackfix.solve.terms import PackageKey, StackRequirement
 from stackfix_lockfiles.lock import LockedPackage
 
-__all__ = ["Limits", "dependents", "limits"]
+__all__ = ["OutsideRequirements", "dependents", "outside_requirements"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Demands of the packages outside the stack on packages inside it."""
+class OutsideRequirements:
+    """What the packages outside the stack ask of packages inside it."""
 
-    demands: tuple[StackRequirement, ...]
+    requirements: tuple[StackRequirement, ...]
     unread: tuple[str, ...]
-    """Packages whose limits could not be read, `name==version`."""
+    """Packages whose requirements could not be read, `name==version`."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -54,46 +54,40 @@ def dependents(lock_state: LockState) -> dict[str, LockedPackage]:
     return found
 
 
-def limits(
+def outside_requirements(
     lock_state: LockState,
     packages: Mapping[str, LockedPackage],
     requires: Mapping[str, tuple[str, ...] | None],
-) -> Limits:
-    """The demands that `requires` (Requires-Dist by package, None: not read) makes on the stack.
+) -> OutsideRequirements:
+    """What `requires` (Requires-Dist by package, None: not read) asks of the stack.
 
     Where metadata was not read, the lock's own edge still says that the package is needed.
     """
-    stack_names = lock_state.gpu_packages
-    demands: list[StackRequirement] = []
+    requirements: list[StackRequirement] = []
     unread: list[str] = []
     for name, package in sorted(packages.items()):
         origin = f"{name} {package.version}"
         lines = requires.get(name)
         if lines is None:
             unread.append(str(package))
-            demands += _edges(lock_state, package, origin)
+            requirements += _edges(lock_state, package, origin)
             continue
-        demands += _stated(lock_state, lines, stack_names, origin)
-    return Limits(demands=tuple(dict.fromkeys(demands)), unread=tuple(unread))
+        requirements += _stated(lock_state, lines, origin)
+    return OutsideRequirements(
+        requirements=tuple(dict.fromkeys(requirements)), unread=tuple(unread)
+    )
 
 
-def _stated(
-    lock_state: LockState, lines: Iterable[str], stack_names: set[str], origin: str
-) -> Iterable[StackRequirement]:
+def _stated(lock_state: LockState, lines: Iterable[str], origin: str) -> Iterable[StackRequirement]:
+    """What metadata says of packages of the stack."""
+    stack_names = lock_state.gpu_packages
     for line in lines:
         requirement = parse_requirement(line)
         if requirement is None or canonicalize_name(requirement.name) not in stack_names:
             continue
-        if _holds(requirement.marker, lock_state):
+        # Without extras: what stays asks no more than it did.
+        if any(environment.holds(requirement.marker) for environment in lock_state.environments):
             yield from StackRequirement.of(requirement, origin, unmoved=True)
-
-
-def _holds(marker: Marker | None, lock_state: LockState) -> bool:
-    """Whether a marker holds on some target, without extras: extras of outsiders ask no more."""
-    return marker is None or any(
-        marker.evaluate({**environment.markers, "extra": ""})
-        for environment in lock_state.environments
-    )
 
 
 def _edges(
@@ -103,6 +97,6 @@ def _edges(
     stack_names = lock_state.gpu_packages
     for dependency in package.dependencies:
         if dependency.name in stack_names:
-            keys = [dependency.name, *(f"{dependency.name}[{e}]" for e in dependency.extras)]
-            for key in keys:
-                yield StackRequirement(key, SpecifierSet(), origin, None, True)
+            for extra in ("", *dependency.extras):
+                key = PackageKey(dependency.name, extra)
+                yield StackRequirement(key, SpecifierSet(), origin, unmoved=True)

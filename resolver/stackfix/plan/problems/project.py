@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from stackfix.audit.forks import lowest_python
 from stackfix.model.stack import Piece
 from stackfix.plan.edits.scope import groups_of
-from stackfix.plan.edits.specifier import kept_clauses
 from stackfix.plan.lock_state import LockState
 from stackfix.plan.request import Request
-from stackfix.solve.problem import SAME_INDEX, IndexChoice, Problem, StackRequirement
+from stackfix.solve.problem import SAME_INDEX, IndexChoice, Problem
+from stackfix.solve.specifier import kept_clauses
+from stackfix.solve.terms import StackRequirement
 from stackfix_knowledge.stack.packages import Role
 from stackfix_lockfiles.lock import Lock, SourceKind
 from stackfix_lockfiles.requirement import DeclaredRequirement
@@ -34,11 +36,8 @@ def active(request: Request, lock_state: LockState) -> tuple[DeclaredRequirement
             continue
         if declared.group is not None and groups is not None and declared.group not in groups:
             continue
-        marker = declared.requirement.marker
-        if marker is None or any(
-            marker.evaluate({**environment.markers, "extra": declared.extra or ""})
-            for environment in lock_state.environments
-        ):
+        marker, extra = declared.requirement.marker, declared.extra or ""
+        if any(environment.holds(marker, extra) for environment in lock_state.environments):
             found.append(declared)
     return tuple(found)
 
@@ -67,7 +66,7 @@ def locked_versions(lock_state: LockState) -> dict[str, Version]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Declared:
     """The project's requirements, told apart by what they are about."""
 
     roots: tuple[StackRequirement, ...]
@@ -77,37 +76,37 @@ class _Asked:
 def project_problem(
     request: Request,
     lock_state: LockState,
-    demands: Iterable[StackRequirement],
+    requirements: Iterable[StackRequirement],
     *,
     overrides: bool = True,
     without: frozenset[str] = frozenset(),
     relaxed: frozenset[str] = frozenset(),
-    homes: IndexChoice = SAME_INDEX,
+    index_choice: IndexChoice = SAME_INDEX,
 ) -> Problem:
-    """The problem to solve in: the project's demands, those of packages that stay, and holds.
+    """The problem of a project: what it asks, what packages that stay ask, and what is fixed.
 
-    Requirements of the project on packages of the stack ask only that the package is there: their
-    version limits are edited when the solution needs it. With `overrides` False, the project's
-    overrides on packages of the stack are set aside; otherwise those on `without`. Exact pins on
-    `relaxed` libraries hold within their major only.
+    `requirements` are those of packages that stay. What the project asks of packages of the stack
+    is only that the package is there: version limits are edited when the solution needs it. With
+    `overrides` False, the project's overrides on packages of the stack are set aside; otherwise
+    those on `without`. Exact pins on `relaxed` libraries hold within their major only.
     """
-    asked = _split(request, lock_state)
+    declared = _split(request, lock_state)
     every = _overrides(request, stack_too=True)
-    held = every if overrides else _overrides(request, stack_too=False)
-    kept = {name: specifier for name, specifier in held.items() if name not in without}
+    some = every if overrides else _overrides(request, stack_too=False)
+    kept = {name: specifier for name, specifier in some.items() if name not in without}
     return Problem(
         graph=request.graph,
         environments=lock_state.environments,
         locked=locked_versions(lock_state),
-        roots=tuple(dict.fromkeys((*asked.roots, *demands))),
-        declared=asked.outside,
+        roots=tuple(dict.fromkeys((*declared.roots, *requirements))),
+        declared=declared.outside,
         overrides=kept,
         set_aside=len(every) - len(kept),
-        held=_held(request, lock_state),
+        fixed=_fixed(request, lock_state),
         python=lowest_python(lock_state.lock.requires_python),
         required=_required(request, lock_state),
         relaxed=relaxed,
-        homes=homes,
+        index_choice=index_choice,
         policy=request.policy,
     )
 
@@ -117,14 +116,11 @@ def _required(request: Request, lock_state: LockState) -> dict[str, SpecifierSet
     from packaging.requirements import Requirement
 
     found: dict[str, SpecifierSet] = {}
-    asked = [
-        (demand.name, demand.specifier)
-        for text in request.require
-        for demand in StackRequirement.of(Requirement(text), "--require")[:1]
-    ]
+    parsed = map(Requirement, request.require)
+    limits = [(str(canonicalize_name(one.name)), one.specifier) for one in parsed]
     constraints = _constraints(request, lock_state)
-    asked += [(one.name, kept_clauses(one.requirement.specifier)) for one in constraints]
-    for name, specifier in asked:
+    limits += [(one.name, kept_clauses(one.requirement.specifier)) for one in constraints]
+    for name, specifier in limits:
         if specifier:
             found[name] = found.get(name, SpecifierSet()) & specifier
     return found
@@ -134,31 +130,30 @@ def _constraints(request: Request, lock_state: LockState) -> Iterator[DeclaredRe
     """The project's constraints that hold on some environment."""
     for declared in request.project.constraints:
         marker = declared.requirement.marker
-        if marker is None or any(
-            marker.evaluate({**s.markers, "extra": ""}) for s in lock_state.environments
-        ):
+        if any(environment.holds(marker) for environment in lock_state.environments):
             yield declared
 
 
-def _split(request: Request, lock_state: LockState) -> _Asked:
+def _split(request: Request, lock_state: LockState) -> _Declared:
     roots: list[StackRequirement] = []
     outside: dict[str, tuple[StackRequirement, ...]] = {}
+    packages = request.graph.packages
     for declared in active(request, lock_state):
-        origin = f"{declared.file} line {declared.line}"
-        for demand in StackRequirement.of(declared.requirement, origin):
-            if request.graph.packages.get(demand.name) is None:
-                outside[demand.name] = (*outside.get(demand.name, ()), demand)
-            else:
-                roots.append(
-                    StackRequirement(demand.key, kept_clauses(demand.specifier), origin, None, True)
-                )
+        requirements = StackRequirement.of(declared.requirement, _origin(declared))
+        if packages.get(declared.name) is None:
+            outside[declared.name] = (*outside.get(declared.name, ()), *requirements)
+        else:
+            kept = kept_clauses(declared.requirement.specifier)
+            roots += (replace(one, specifier=kept, unmoved=True) for one in requirements)
     for declared in _constraints(request, lock_state):
-        if request.graph.packages.get(declared.name) is None:
-            limit = StackRequirement.of(
-                declared.requirement, f"{declared.file} line {declared.line}"
-            )[:1]
-            outside[declared.name] = (*outside.get(declared.name, ()), *limit)
-    return _Asked(tuple(dict.fromkeys(roots)), outside)
+        if packages.get(declared.name) is None:
+            limit, *_ = StackRequirement.of(declared.requirement, _origin(declared))
+            outside[declared.name] = (*outside.get(declared.name, ()), limit)
+    return _Declared(tuple(dict.fromkeys(roots)), outside)
+
+
+def _origin(declared: DeclaredRequirement) -> str:
+    return f"{declared.file} line {declared.line}"
 
 
 def _overrides(request: Request, *, stack_too: bool) -> dict[str, SpecifierSet]:
@@ -170,18 +165,18 @@ def _overrides(request: Request, *, stack_too: bool) -> dict[str, SpecifierSet]:
     return found
 
 
-def _held(request: Request, lock_state: LockState) -> dict[str, str]:
+def _fixed(request: Request, lock_state: LockState) -> dict[str, str]:
     """Packages that can't move: kept by the user, or locked from a place that has one version."""
-    held = dict.fromkeys(request.keep, "--keep")
+    fixed = dict.fromkeys(request.keep, "--keep")
     ours = _own_indexes(request, lock_state.lock)
     for stack in lock_state.stacks:
         for piece in stack:
             reason = _fixed_source(piece, ours)
             if reason is not None:
-                held.setdefault(piece.name, reason)
+                fixed.setdefault(piece.name, reason)
     for name in _url_requirements(request):
-        held.setdefault(name, "a direct URL in pyproject.toml")
-    return held
+        fixed.setdefault(name, "a direct URL in pyproject.toml")
+    return fixed
 
 
 def _own_indexes(request: Request, lock: Lock) -> set[str]:

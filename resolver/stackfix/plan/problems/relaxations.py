@@ -4,36 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from stackfix.model.finding import Finding
 from stackfix.plan.lock_state import LockState
 from stackfix.plan.problems.project import project_problem
-from stackfix.plan.problems.variants import VariantProblems, with_variants
+from stackfix.plan.problems.variants import VariantProblems, variant_problems
 from stackfix.plan.request import Request
 from stackfix.rules.sf503_override import Override
-from stackfix.solve.joint import Joint
-from stackfix.solve.problem import IndexChoice, Problem, StackRequirement
-from stackfix.solve.search import Failure
+from stackfix.solve.problem import IndexChoice, Problem
+from stackfix.solve.search import Exclusion, JointSearch
+from stackfix.solve.terms import StackRequirement
 
 __all__ = ["Relaxation", "at_fault", "relaxations"]
 
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """Worlds that are searched together, in order of cost."""
+    """Problems that are searched together, in order of cost."""
 
-    around: tuple[VariantProblems, ...]
+    problems: tuple[VariantProblems, ...]
     last_resort: bool = False
     """Pins of libraries are overridden: only where nothing else works, however little is known."""
 
     @property
-    def held(self) -> list[Failure]:
-        """Variants that cannot be exchanged, each with the reason."""
-        return list(dict.fromkeys(failure for one in self.around for failure in one.held))
+    def exclusions(self) -> list[Exclusion]:
+        """Variants that cannot be swapped, each with the reason."""
+        return list(dict.fromkeys(found for one in self.problems for found in one.exclusions))
 
-    def search(self, *, newest: bool = False) -> Joint:
+    def search(self, *, newest: bool = False) -> JointSearch:
         """The search of all of them."""
-        return Joint([problem for one in self.around for problem in one.all], newest=newest)
+        return JointSearch([problem for one in self.problems for problem in one.all], newest=newest)
 
 
 def at_fault(faults: Iterable[Finding]) -> frozenset[str]:
@@ -44,32 +45,31 @@ def at_fault(faults: Iterable[Finding]) -> frozenset[str]:
 def relaxations(
     request: Request,
     lock_state: LockState,
-    demands: Sequence[StackRequirement],
-    homes: IndexChoice,
+    requirements: Sequence[StackRequirement],
+    index_choice: IndexChoice,
     suspects: frozenset[str] = frozenset(),
 ) -> Iterator[Relaxation]:
     """What to search for these environments, one after another.
 
     First the project as it is: with all its overrides, or without those on `suspects` where that
     moves less. Then without any on the stack; then, if the user allows it, with pins of libraries
-    relaxed.
+    relaxed. `requirements` are those of packages that stay.
     """
 
-    def seen(relaxation: Problem) -> VariantProblems:
-        return with_variants(request, lock_state, relaxation, demands)
+    def with_variants(problem: Problem) -> VariantProblems:
+        return variant_problems(request, lock_state, problem, requirements)
 
-    first = project_problem(request, lock_state, demands, homes=homes)
-    cleared = project_problem(request, lock_state, demands, without=suspects, homes=homes)
-    yield Relaxation((seen(first), seen(cleared)) if cleared.set_aside else (seen(first),))
-    bare = project_problem(request, lock_state, demands, overrides=False, homes=homes)
+    made = partial(project_problem, request, lock_state, requirements, index_choice=index_choice)
+    first, cleared = made(), made(without=suspects)
+    together = (first, cleared) if cleared.set_aside else (first,)
+    yield Relaxation(tuple(map(with_variants, together)))
+    bare = made(overrides=False)
     if bare.set_aside:
-        yield Relaxation((seen(bare),))
+        yield Relaxation((with_variants(bare),))
     if request.allow_override:
         packages = request.graph.packages
         given_up = [(library,) for library in packages.overridable]
         for libraries in (*given_up, packages.overridable):
             relaxed = frozenset(p.name for what in libraries for p in packages.providing(what))
-            loose = project_problem(
-                request, lock_state, demands, overrides=False, relaxed=relaxed, homes=homes
-            )
-            yield Relaxation((seen(loose),), last_resort=True)
+            loose = made(overrides=False, relaxed=relaxed)
+            yield Relaxation((with_variants(loose),), last_resort=True)

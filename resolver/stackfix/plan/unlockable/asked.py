@@ -10,19 +10,19 @@ from packaging.version import Version
 
 from stackfix.model.environment import TargetEnvironment
 from stackfix.model.stack import Piece, Stack
-from stackfix.plan.edits.specifier import exact, kept_clauses, written
 from stackfix.plan.lock_state import LockState
 from stackfix.plan.problems.project import active
 from stackfix.plan.request import Request
+from stackfix.solve.specifier import exact, kept_clauses, written
 from stackfix_knowledge.stack.packages import Role
 from stackfix_knowledge.wheels.release import Release
 from stackfix_lockfiles.environment import Environment
 
-__all__ = ["Asked", "asked_of", "named_alone", "standing"]
+__all__ = ["DeclaredVersion", "asked_of", "named_alone", "standing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class DeclaredVersion:
     """What the project asks of one package, where uv cannot lock all that it asks."""
 
     specifier: SpecifierSet
@@ -41,7 +41,7 @@ class Asked:
         return admitted and version.local == self.version.local
 
 
-def asked_of(request: Request, lock_state: LockState) -> dict[str, Asked]:
+def asked_of(request: Request, lock_state: LockState) -> dict[str, DeclaredVersion]:
     """What the active requirements and the constraints ask of the packages of the lock_state."""
     declared = (*active(request, lock_state), *request.project.constraints)
     limits: dict[str, list[SpecifierSet]] = {}
@@ -49,34 +49,34 @@ def asked_of(request: Request, lock_state: LockState) -> dict[str, Asked]:
         specifier = one.requirement.specifier
         if one.requirement.url is None and kept_clauses(specifier) != specifier:
             limits.setdefault(one.name, []).append(specifier)
-    found: dict[str, Asked] = {}
+    found: dict[str, DeclaredVersion] = {}
     for name in sorted(limits.keys() & lock_state.gpu_packages):
-        home = next(p.version.local for s in lock_state.stacks if (p := s.get(name)))
+        index = next(p.version.local for s in lock_state.stacks if (p := s.get(name)))
         joint = SpecifierSet()
         for limit in limits[name]:
             joint &= limit
         # Where the project contradicts itself, its first word counts.
         for wanted in dict.fromkeys((joint, *limits[name])):
-            version = _version(request, lock_state, name, wanted, home)
+            version = _version(request, lock_state, name, wanted, index)
             if version is not None:
-                found[name] = Asked(specifier=wanted, version=version)
+                found[name] = DeclaredVersion(specifier=wanted, version=version)
                 break
     return found
 
 
 def _version(
-    request: Request, lock_state: LockState, name: str, wanted: SpecifierSet, home: str | None
+    request: Request, lock_state: LockState, name: str, wanted: SpecifierSet, index: str | None
 ) -> Version | None:
     """The version that stands for a specifier; None where no known one meets it."""
     pinned = exact(wanted)
     if pinned is not None:
         if not wanted.contains(pinned, prereleases=True):
             return None
-        return Version(f"{pinned}+{home}") if home and not pinned.local else pinned
+        return Version(f"{pinned}+{index}") if index and not pinned.local else pinned
     admitted = [
         release.version
         for release in request.graph.releases(name)
-        if release.version.local == home
+        if release.version.local == index
         and wanted.contains(release.version, prereleases=False)
         and _installable(release, lock_state.environments)
     ]
@@ -90,7 +90,7 @@ def _installable(release: Release, environments: Iterable[TargetEnvironment]) ->
 def standing(
     request: Request,
     lock_state: LockState,
-    asked: Mapping[str, Asked],
+    asked: Mapping[str, DeclaredVersion],
     aside: frozenset[str],
     explained: frozenset[str],
 ) -> LockState:

@@ -8,43 +8,43 @@ that several clashes come out of one look.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
-from resolvelib import BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
+from resolvelib import ResolutionImpossible, ResolutionTooDeep
 
 from stackfix.audit.forks import lowest_python
 from stackfix.model.environment import TargetEnvironment
 from stackfix.model.stack import Stack
-from stackfix.plan.edits.specifier import exact, kept_clauses
 from stackfix.plan.request import Request
 from stackfix.plan.unlockable.conflicts import Item, locked_apart
-from stackfix.solve.problem import Problem, StackRequirement
-from stackfix.solve.provider import Candidate, StackProvider
-from stackfix.solve.upgrade import UvCandidates
+from stackfix.solve.candidates import Candidates
+from stackfix.solve.preference import UvPreference
+from stackfix.solve.problem import Problem
+from stackfix.solve.provider import Cause, resolved
+from stackfix.solve.specifier import exact, kept_clauses
+from stackfix.solve.terms import Candidate, PackageKey, Placeholder, StackRequirement
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_lockfiles.platforms import Platform
 from stackfix_lockfiles.requirement import DeclaredRequirement
 
 __all__ = ["Clash", "Side", "clashes"]
 
-ROUNDS = 2000
-"""Steps of one resolution; real projects need a few dozen."""
 MOST = 8
 """Clashes told of one project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One of the demands that exclude each other."""
+    """One of the requirements that exclude each other."""
 
-    demand: StackRequirement
+    requirement: StackRequirement
     root: DeclaredRequirement
     """What of the project's own makes it, or brings the package that does."""
-    maker: str | None = None
-    """The package whose wheel says so, "torch 2.7.1"; None: the project itself."""
+    maker: Candidate | None = None
+    """The version whose wheel says so; None: the project itself."""
     evidence: tuple[Evidence, ...] = ()
     also: tuple[Version, ...] = ()
     """Other versions of the maker that the project admits, and that exclude the other side too."""
@@ -52,12 +52,12 @@ class Side:
     @property
     def direct(self) -> bool:
         """Whether the project names the maker itself."""
-        return self.maker is None or self.maker.partition(" ")[0] == self.root.name
+        return self.maker is None or self.maker.name == self.root.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clash:
-    """Demands on one package that no version of it meets."""
+    """Requirements on one package that no version of it meets."""
 
     package: str
     sides: tuple[Side, ...]
@@ -73,7 +73,7 @@ class Clash:
     @property
     def packages(self) -> frozenset[str]:
         """The contested package, those that contest it, and those that bring these."""
-        makers = (side.maker.partition(" ")[0] for side in self.sides if side.maker)
+        makers = (side.maker.name for side in self.sides if side.maker)
         return frozenset({self.package, *makers, *(side.root.name for side in self.sides)})
 
 
@@ -83,10 +83,10 @@ def clashes(request: Request) -> tuple[Clash, ...]:
     What is chosen comes first, and alternatives to it only if that is sound.
     """
     environments = _environments(request)
-    homes = _homes(request)
+    indexes = _indexes(request)
     for left_out in locked_apart(request):
         declared = tuple(_declared(request, environments, left_out))
-        if found := tuple(_together(request, environments, declared, homes)):
+        if found := tuple(_together(request, environments, declared, indexes)):
             return found
     return ()
 
@@ -95,12 +95,12 @@ def _together(
     request: Request,
     environments: tuple[TargetEnvironment, ...],
     declared: Sequence[DeclaredRequirement],
-    homes: Mapping[str, Version],
+    indexes: Mapping[str, Version],
 ) -> Iterator[Clash]:
     """The clashes of requirements that uv locks together, one after another."""
     aside: set[str] = set()
     for _ in range(MOST):
-        clash = _Look(request, environments, declared, homes, aside).clash()
+        clash = _Look(request, environments, declared, indexes, aside).clash()
         if clash is None or clash.set_aside in aside:
             return
         aside.add(clash.set_aside)
@@ -132,15 +132,12 @@ def _declared(
     for declared in request.project.requirements:
         if declared.requirement.url is not None or (declared.extra, declared.group) in left_out:
             continue
-        marker = declared.requirement.marker
-        extra = {"extra": declared.extra or ""}
-        if marker is None or any(
-            marker.evaluate({**environment.markers, **extra}) for environment in environments
-        ):
+        marker, extra = declared.requirement.marker, declared.extra or ""
+        if any(environment.holds(marker, extra) for environment in environments):
             yield declared
 
 
-def _homes(request: Request) -> dict[str, Version]:
+def _indexes(request: Request) -> dict[str, Version]:
     """Packages that come from one of PyTorch's indexes, by a version with that local part."""
     known, packages = request.graph.indexes, request.graph.packages.on_pytorch_indexes
     project = request.project
@@ -151,9 +148,9 @@ def _homes(request: Request) -> dict[str, Version]:
             found |= dict.fromkeys(packages, Version(f"0+{name}"))
     named = {index.name: known.name_of(index.url) for index in project.source_indexes}
     for source in project.sources:
-        home = named.get(source.value) if source.kind == "index" else None
-        if home is not None:
-            found[source.package] = Version(f"0+{home}")
+        name = named.get(source.value) if source.kind == "index" else None
+        if name is not None:
+            found[source.package] = Version(f"0+{name}")
     return found
 
 
@@ -165,7 +162,7 @@ class _Look:
         request: Request,
         environments: tuple[TargetEnvironment, ...],
         declared: Sequence[DeclaredRequirement],
-        homes: Mapping[str, Version],
+        indexes: Mapping[str, Version],
         aside: set[str],
     ) -> None:
         self._roots: dict[StackRequirement, DeclaredRequirement] = {}
@@ -173,16 +170,17 @@ class _Look:
         pinned: dict[str, Version] = {}
         for one in declared:
             specifier = one.requirement.specifier
-            for demand in StackRequirement.of(one.requirement, f"{one.file} line {one.line}"):
-                if request.graph.packages.get(demand.name) is None:
-                    outside[demand.name] = (*outside.get(demand.name, ()), demand)
-                    continue
-                if one.name in aside:
-                    demand = StackRequirement(demand.key, kept_clauses(specifier), demand.origin)
-                self._roots.setdefault(demand, one)
+            requirements = StackRequirement.of(one.requirement, f"{one.file} line {one.line}")
+            if request.graph.packages.get(one.name) is None:
+                outside[one.name] = (*outside.get(one.name, ()), *requirements)
+            else:
+                for root in requirements:
+                    if one.name in aside:
+                        root = replace(root, specifier=kept_clauses(specifier))
+                    self._roots.setdefault(root, one)
             if one.name not in aside and (version := exact(specifier)) is not None:
-                home = homes.get(one.name)
-                local = f"+{home.local}" if home and not version.local else ""
+                index = indexes.get(one.name)
+                local = f"+{index.local}" if index and not version.local else ""
                 pinned.setdefault(one.name, Version(f"{version}{local}"))
         limits = [c for c in request.project.constraints if c.name not in aside]
         overrides = {d.name: d.requirement.specifier for d in request.project.overrides}
@@ -193,117 +191,112 @@ class _Look:
             roots=tuple(self._roots),
             declared=outside,
             overrides={name: specifier for name, specifier in overrides.items() if specifier},
-            held={},
+            fixed={},
             python=lowest_python(request.project.requires_python or ""),
             required=_joint(limits),
         )
-        self._domain = UvCandidates(self._problem, {**homes, **pinned})
+        uv = UvPreference(self._problem, {**indexes, **pinned})
+        self._candidates = Candidates(self._problem, uv)
 
     def clash(self) -> Clash | None:
         """The first clash; None where all goes together, or nothing tells why not."""
-        resolver: Resolver[StackRequirement, Candidate, str] = Resolver(
-            StackProvider(self._problem, self._domain), BaseReporter()
-        )
         try:
-            resolver.resolve(list(self._roots), max_rounds=ROUNDS)
+            resolved(self._candidates, self._roots)
         except ResolutionImpossible as impossible:
-            causes = [(cause.requirement, cause.parent) for cause in impossible.causes]
-            return self._told(causes)
+            return self._explained(impossible.causes)
         except ResolutionTooDeep:
             pass
         return None
 
-    def _told(self, causes: Sequence[tuple[StackRequirement, Candidate | None]]) -> Clash | None:
+    def _explained(self, causes: Iterable[Cause]) -> Clash | None:
         by_name: dict[str, dict[StackRequirement, Candidate | None]] = {}
-        for demand, parent in causes:
-            by_name.setdefault(demand.name, {}).setdefault(demand, parent)
+        for requirement, parent in causes:
+            if isinstance(requirement, StackRequirement) and not isinstance(parent, Placeholder):
+                by_name.setdefault(requirement.name, {}).setdefault(requirement, parent)
         for name, made in by_name.items():
-            looked = [self._side(demand, parent) for demand, parent in made.items()]
+            looked = [self._side(requirement, parent) for requirement, parent in made.items()]
             sides = [side for side in looked if side is not None]
             # The project's own word first, against what a wheel says.
             sides.sort(key=lambda side: (side.maker is not None, side.root.line))
             for one, other in combinations(sides, 2):
-                if one.demand.specifier != other.demand.specifier and not self._meet(one, other):
-                    also = self._as_well(one, other)
-                    return Clash(package=name, sides=(one, also))
+                specifiers = one.requirement.specifier, other.requirement.specifier
+                if specifiers[0] != specifiers[1] and not self._meet(one, other):
+                    return Clash(package=name, sides=(one, self._with_alike(one, other)))
         return None
 
     def _meet(self, one: Side, other: Side) -> bool:
         """Whether some known version meets both."""
-        return self._both(one.demand, other.demand)
+        return self._both(one.requirement, other.requirement)
 
     def _both(self, one: StackRequirement, other: StackRequirement) -> bool:
-        versions = [choice.version for choice in self._domain.choices(one.name)]
-        versions += [v for d in (one, other) if (v := exact(d.specifier)) is not None]
+        versions = [candidate.version for candidate in self._candidates.of(one.name)]
+        pins = (exact(requirement.specifier) for requirement in (one, other))
+        versions += (version for version in pins if version is not None)
         joint = one.specifier & other.specifier
         return any(joint.contains(version, prereleases=True) for version in versions)
 
-    def _side(self, demand: StackRequirement, parent: Candidate | None) -> Side | None:
-        if not demand.specifier:
+    def _side(self, requirement: StackRequirement, maker: Candidate | None) -> Side | None:
+        if not requirement.specifier:
             return None
-        if parent is None:
-            root = self._roots.get(demand)
-            return None if root is None else Side(demand=demand, root=root)
-        found = self._brought(parent)
-        if found is None:
+        if maker is None:
+            root = self._roots.get(requirement)
+            return None if root is None else Side(requirement=requirement, root=root)
+        root = self._bringing(maker.key)
+        if root is None:
             return None
-        return Side(
-            demand=demand,
-            root=found,
-            maker=f"{parent.name} {parent.version}",
-            evidence=tuple(_evidence(self._problem, parent)),
-        )
+        evidence = tuple(_evidence(self._problem, maker))
+        return Side(requirement=requirement, root=root, maker=maker, evidence=evidence)
 
-    def _brought(self, wanted: Candidate) -> DeclaredRequirement | None:
+    def _bringing(self, wanted: PackageKey) -> DeclaredRequirement | None:
         """The project's requirement that leads to a package; one on the package itself first."""
-        direct = [d for demand, d in self._roots.items() if demand.key == wanted.key]
+        direct = [one for root, one in self._roots.items() if root.key == wanted]
         direct.sort(key=lambda declared: not declared.requirement.specifier)
         for declared in (*direct, *self._roots.values()):
-            queue = [d.key for d, one in self._roots.items() if one is declared]
-            seen: set[str] = set()
+            queue = [root.key for root, one in self._roots.items() if one is declared]
+            seen: set[PackageKey] = set()
             while queue:
                 key = queue.pop()
-                if key == wanted.key:
+                if key == wanted:
                     return declared
-                if key in seen or not self._problem.is_stack(key.partition("[")[0]):
+                if key in seen or not self._problem.is_stack(key.name):
                     continue
                 seen.add(key)
-                queue += [demand.key for demand in self._next(key)]
+                queue += self._next(key)
         return None
 
-    def _next(self, key: str) -> tuple[StackRequirement, ...]:
+    def _next(self, key: PackageKey) -> list[PackageKey]:
         """What the newest admitted version of a package asks for."""
-        asked = [d.specifier for d in self._roots if d.key == key]
-        for choice in self._domain.choices(key.partition("[")[0]):
-            if all(specifier.contains(choice.version, prereleases=True) for specifier in asked):
-                return self._domain.demands(key, choice.version, choice.release)
-        return ()
+        specifiers = [root.specifier for root in self._roots if root.key == key]
+        for candidate in self._candidates.of(key.name):
+            if all(one.contains(candidate.version, prereleases=True) for one in specifiers):
+                asking = replace(candidate, key=key)
+                return [one.key for one in self._stated(asking)]
+        return []
 
-    def _as_well(self, one: Side, other: Side) -> Side:
+    def _stated(self, candidate: Candidate) -> list[StackRequirement]:
+        """What metadata says that a candidate asks for."""
+        asked = self._candidates.dependencies(candidate)
+        return [one for one in asked if isinstance(one, StackRequirement)]
+
+    def _with_alike(self, one: Side, other: Side) -> Side:
         """`other` with the further versions of its maker that exclude `one` alike.
 
         None are named where some version would go with it: then the clash has another reason too.
         """
-        name, _, version = (other.maker or "").partition(" ")
-        if not other.direct or not version:
+        maker = other.maker
+        if maker is None or not other.direct:
             return other
         also: list[Version] = []
-        for choice in self._domain.choices(name):
-            admitted = other.root.requirement.specifier.contains(choice.version, prereleases=True)
-            if not admitted or str(choice.version) == version:
+        admitted = other.root.requirement.specifier
+        for candidate in self._candidates.of(maker.name):
+            version = candidate.version
+            if version == maker.version or not admitted.contains(version, prereleases=True):
                 continue
-            demands = self._domain.demands(name, choice.version, choice.release)
-            mine = [d for d in demands if d.name == one.demand.name]
-            if all(self._both(one.demand, demand) for demand in mine):
+            asked = (r for r in self._stated(candidate) if r.name == one.requirement.name)
+            if all(self._both(one.requirement, requirement) for requirement in asked):
                 return other
-            also.append(choice.version)
-        return Side(
-            demand=other.demand,
-            root=other.root,
-            maker=other.maker,
-            evidence=other.evidence,
-            also=tuple(sorted(also)),
-        )
+            also.append(version)
+        return replace(other, also=tuple(sorted(also)))
 
 
 def _joint(limits: Iterable[DeclaredRequirement]) -> dict[str, SpecifierSet]:

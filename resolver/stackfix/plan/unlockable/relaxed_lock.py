@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from packaging.specifiers import SpecifierSet
 
 from stackfix.errors import StackfixError
-from stackfix.plan.edits.specifier import kept_clauses, written
 from stackfix.plan.request import Request
 from stackfix.plan.unlockable.clashes import Clash
 from stackfix.plan.unlockable.wording import quoted
+from stackfix.solve.specifier import kept_clauses, written
 from stackfix_knowledge.stack.packages import Role
 from stackfix_lockfiles.edits import Edit, apply_edits, replace_requirement
 from stackfix_lockfiles.lock import Lock

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stackfix.model.finding import Finding, Severity
-from stackfix.plan.edits.specifier import exact, written
 from stackfix.plan.unlockable.clashes import Clash, Side
 from stackfix.rules.sf506_clash import Clashing
+from stackfix.solve.specifier import exact, written
 from stackfix_lockfiles.requirement import DeclaredRequirement
 
 __all__ = ["quoted", "refused", "told"]
@@ -56,12 +56,12 @@ def quoted(reason: str) -> str:
 
 def _said(side: Side, after: Side | None = None) -> str:
     here = place(side.root, after.root if after else None)
-    asked = f"{side.demand.key}{written(side.demand.specifier)}"
+    asked = f"{side.requirement.key}{written(side.requirement.specifier)}"
     if side.maker is None:
         return f"{here} asks for {asked}"
     if side.direct:
-        return f"{side.maker} ({here}) requires {asked}"
-    return f"{side.maker}, which {side.root.raw} ({here}) brings, requires {asked}"
+        return f"{side.maker.title} ({here}) requires {asked}"
+    return f"{side.maker.title}, which {side.root.raw} ({here}) brings, requires {asked}"
 
 
 def place(declared: DeclaredRequirement, beside: DeclaredRequirement | None = None) -> str:
@@ -77,6 +77,6 @@ def _version(clash: Clash) -> str:
     """What the project itself asks of the package: a version, or a range; "" if it does not."""
     for side in clash.sides:
         if side.maker is None:
-            version = exact(side.demand.specifier)
-            return str(version) if version else written(side.demand.specifier)
+            version = exact(side.requirement.specifier)
+            return str(version) if version else written(side.requirement.specifier)
     return ""

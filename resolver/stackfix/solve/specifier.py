@@ -1,11 +1,19 @@
-"""Rewriting a version specifier so that it admits a version, in the style it is written in."""
+"""Version specifiers: what they pin, and how they are rewritten to admit another version."""
 
 from __future__ import annotations
 
 from packaging.specifiers import Specifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-__all__ = ["admitting", "bound_below", "exact", "kept_clauses", "written"]
+__all__ = [
+    "admitting",
+    "bound_below",
+    "exact",
+    "kept_clauses",
+    "pinned",
+    "within_major",
+    "written",
+]
 
 
 def bound_below(version: Version) -> str:
@@ -76,6 +84,21 @@ def _replacement(clause: Specifier, chosen: Version) -> str | None:
 def written(specifier: SpecifierSet) -> str:
     """A specifier as people write it: ">=9.8,<10"."""
     return ",".join(str(clause) for clause in sorted(specifier, key=_written_order))
+
+
+def pinned(specifier: SpecifierSet) -> Version | None:
+    """The version that a specifier pins (`==2.1.*` pins 2.1); None: it pins none."""
+    clauses = [clause for clause in specifier if clause.operator == "=="]
+    return Version(clauses[0].version.removesuffix(".*")) if len(clauses) == 1 else None
+
+
+def within_major(specifier: SpecifierSet) -> SpecifierSet | None:
+    """The major of an exact pin, as a range; None where the specifier is no exact pin."""
+    clauses = list(specifier)
+    if len(clauses) != 1 or clauses[0].operator != "==" or clauses[0].version.endswith("*"):
+        return None
+    major = Version(clauses[0].version).major
+    return SpecifierSet(f">={major},<{major + 1}")
 
 
 def exact(specifier: SpecifierSet) -> Version | None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from stackfix.plan.edits.specifier import admitting, bound_below
+from stackfix.solve.specifier import admitting, bound_below
 
 
 @pytest.mark.parametrize(
