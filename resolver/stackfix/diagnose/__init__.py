@@ -24,11 +24,11 @@ def diagnose(paths: Iterable[str], *, graph: Graph | None = None) -> Diagnosis:
     """
     from stackfix.diagnose.answer import answer
     from stackfix.diagnose.events import read_log
-    from stackfix.diagnose.facts import Facts
+    from stackfix.diagnose.facts import RunFacts
     from stackfix.diagnose.files import find_logs, open_log
     from stackfix_knowledge.cards.gpus import GpuTable
 
-    facts = Facts()
+    facts = RunFacts()
     readings = []
     count = 0
     for log in find_logs(paths):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from stackfix.diagnose.diagnosis import Confidence, Diagnosis, Event, Step
 from stackfix.diagnose.events import LogReading
-from stackfix.diagnose.facts import Facts
+from stackfix.diagnose.facts import RunFacts
 from stackfix.diagnose.hang import Hang, read_hang
 from stackfix.diagnose.ordering import causes_in_order, choose_signatures, mark_survived
 from stackfix.diagnose.particulars import read_allocation, with_particulars
@@ -24,7 +24,7 @@ _SHOWN = 20
 """Wrappers and collaterals that are listed."""
 
 
-def answer(readings: Sequence[LogReading], facts: Facts, gpus: GpuTable) -> Diagnosis:
+def answer(readings: Sequence[LogReading], facts: RunFacts, gpus: GpuTable) -> Diagnosis:
     """The diagnosis of logs that were read."""
     events = [event for reading in readings for event in reading.events]
     assign_ranks(events, facts)
@@ -181,7 +181,7 @@ def _completed(
     readings: Sequence[LogReading],
     events: Sequence[Event],
     causes: Sequence[Event],
-    facts: Facts,
+    facts: RunFacts,
 ) -> Diagnosis:
     """The diagnosis with what does not depend on its family."""
     shown = set(map(id, found.cause))

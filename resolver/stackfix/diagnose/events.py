@@ -9,7 +9,13 @@ from functools import cache
 from typing import IO
 
 from stackfix.diagnose.diagnosis import Event
-from stackfix.diagnose.facts import FACT_PATTERNS, FactReader, Facts, LogEnding, ending_of
+from stackfix.diagnose.facts import (
+    FACT_PATTERNS,
+    FactReader,
+    LogEnding,
+    RunFacts,
+    ending_of,
+)
 from stackfix.diagnose.message import (
     Prefix,
     is_quoted,
@@ -75,7 +81,7 @@ def _index() -> _Index:
     )
 
 
-def read_log(stream: IO[bytes], name: str, facts: Facts, *, first: int = 0) -> LogReading:
+def read_log(stream: IO[bytes], name: str, facts: RunFacts, *, first: int = 0) -> LogReading:
     """Read a log to its end. `first`: the order of its first event."""
     scan = Scan(_index().finder)
     collector = _Collector(name, facts, first)
@@ -109,7 +115,7 @@ def _named_rank(signature: Signature, body: str) -> int | None:
 class _Collector:
     """Turns the lines of one log into events."""
 
-    def __init__(self, name: str, facts: Facts, first: int) -> None:
+    def __init__(self, name: str, facts: RunFacts, first: int) -> None:
         self.events: list[Event] = []
         self._name = name
         self._facts = facts

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from stackfix.diagnose.message import Prefix, line_text, split_prefix
 
-__all__ = ["FACT_PATTERNS", "FactReader", "Facts", "LogEnding", "ending_of"]
+__all__ = ["FACT_PATTERNS", "FactReader", "LogEnding", "RunFacts", "ending_of"]
 
 _MOST = 10_000
 """Entries kept of anything that a log could name without end."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Facts:
+class RunFacts:
     """What all logs of a diagnosis tell together."""
 
     versions: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -120,13 +120,13 @@ FACT_PATTERNS = (
     r"exitcode {1,4}: -?\d",
     r"world[_ ]size\W{1,4}\d",
 )
-"""What the scan looks for on behalf of `Facts`."""
+"""What the scan looks for on behalf of `RunFacts`."""
 
 
 class FactReader:
     """Reads facts from the lines of one log."""
 
-    def __init__(self, facts: Facts, file: str) -> None:
+    def __init__(self, facts: RunFacts, file: str) -> None:
         self._facts = facts
         self._file = file
         self._summary_rank: int | None = None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stackfix.diagnose.diagnosis import Event
-from stackfix.diagnose.facts import Facts
+from stackfix.diagnose.facts import RunFacts
 from stackfix_knowledge.logs.signatures import LineRole
 
 __all__ = ["Hang", "Wait", "read_hang"]
@@ -56,7 +56,7 @@ class Hang:
         return any(w.ran and w.limit and w.ran > 3 * w.limit for w in self.waits)
 
 
-def read_hang(events: Sequence[Event], facts: Facts) -> Hang | None:
+def read_hang(events: Sequence[Event], facts: RunFacts) -> Hang | None:
     """The hang behind the timeouts; None if there are none."""
     first: dict[int | None, Wait] = {}
     timeouts = [event for event in events if event.role is LineRole.HANG]
@@ -93,7 +93,7 @@ def _odd(waits: Sequence[Wait]) -> Wait | None:
     return None
 
 
-def _absent(waits: tuple[Wait, ...], events: Sequence[Event], facts: Facts) -> Hang:
+def _absent(waits: tuple[Wait, ...], events: Sequence[Event], facts: RunFacts) -> Hang:
     reporting = {wait.rank for wait in waits if wait.rank is not None}
     known = set(facts.seen) | {event.rank for event in events if event.rank is not None}
     world = facts.world or 0

@@ -8,7 +8,7 @@ from packaging.version import InvalidVersion, Version
 
 from stackfix.diagnose.diagnosis import Event
 from stackfix.diagnose.events import LogReading
-from stackfix.diagnose.facts import Facts
+from stackfix.diagnose.facts import RunFacts
 from stackfix_knowledge.cards.gpus import GpuTable
 from stackfix_knowledge.logs.signatures import (
     CrashStage,
@@ -26,7 +26,7 @@ _AFTERWARDS = 5
 """Lines that must follow a failure before an end that looks well speaks for a recovery."""
 
 
-def choose_signatures(events: Sequence[Event], facts: Facts, gpus: GpuTable) -> None:
+def choose_signatures(events: Sequence[Event], facts: RunFacts, gpus: GpuTable) -> None:
     """Settle for each event which of its candidates holds."""
     for event in events:
         event.signature = next(
@@ -34,7 +34,7 @@ def choose_signatures(events: Sequence[Event], facts: Facts, gpus: GpuTable) -> 
         )
 
 
-def _holds(when: LogCondition | None, event: Event, facts: Facts, gpus: GpuTable) -> bool:
+def _holds(when: LogCondition | None, event: Event, facts: RunFacts, gpus: GpuTable) -> bool:
     if when is None:
         return True
     if when.wsl and facts.wsl is None:

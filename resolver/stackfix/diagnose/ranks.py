@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from stackfix.diagnose.diagnosis import Event
-from stackfix.diagnose.facts import Facts
+from stackfix.diagnose.facts import RunFacts
 
 __all__ = ["assign_ranks"]
 
@@ -16,7 +16,7 @@ _SUMMARY_PID = re.compile(r"\bPID (\d+)|\(pid: (\d+)\)")
 _LOCAL_RANK = re.compile(r"\blocal_rank: (\d+) \(pid")
 
 
-def assign_ranks(events: Sequence[Event], facts: Facts) -> None:
+def assign_ranks(events: Sequence[Event], facts: RunFacts) -> None:
     """Fill in `Event.rank` where the line itself does not name it.
 
     From the surest to the weakest: NCCL's own set-up lines of that process, the launcher's
@@ -33,7 +33,7 @@ def assign_ranks(events: Sequence[Event], facts: Facts) -> None:
             event.rank = _guess(event, facts, by_file.get(event.file, set()), repeats)
 
 
-def _known(event: Event, facts: Facts) -> int | None:
+def _known(event: Event, facts: RunFacts) -> int | None:
     if event.host and event.pid:
         rank = facts.process_ranks.get((event.host, event.pid))
         if rank is not None:
@@ -52,7 +52,7 @@ def _known(event: Event, facts: Facts) -> int | None:
 
 
 def _guess(
-    event: Event, facts: Facts, of_file: set[int], repeats: dict[str, Counter[int]]
+    event: Event, facts: RunFacts, of_file: set[int], repeats: dict[str, Counter[int]]
 ) -> int | None:
     if match := _FILE_RANK.search(event.file):
         return int(match[1])
@@ -69,7 +69,7 @@ def _guess(
     return _by_card(event, facts)
 
 
-def _by_card(event: Event, facts: Facts) -> int | None:
+def _by_card(event: Event, facts: RunFacts) -> int | None:
     """From the number of the card: as the host's other ranks lie, else as on a single host."""
     if event.device is None:
         return None
@@ -82,7 +82,7 @@ def _by_card(event: Event, facts: Facts) -> int | None:
     return event.device + apart.pop() if len(apart) == 1 else event.device
 
 
-def _ranks_by_file(events: Iterable[Event], facts: Facts) -> dict[str, set[int]]:
+def _ranks_by_file(events: Iterable[Event], facts: RunFacts) -> dict[str, set[int]]:
     found: dict[str, set[int]] = {file: set(ranks) for file, ranks in facts.file_ranks.items()}
     for event in events:
         rank = event.rank if event.rank is not None else _known(event, facts)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from stackfix.diagnose.diagnosis import Confidence, Diagnosis, Event
 from stackfix.diagnose.events import LogReading
-from stackfix.diagnose.facts import Facts
+from stackfix.diagnose.facts import RunFacts
 from stackfix_knowledge.logs.signatures import (
     EndSign,
     LineRole,
@@ -25,7 +25,7 @@ _SIGNS = (LineRole.WRAPPER, LineRole.COLLATERAL, LineRole.HANG, LineRole.CAUSE)
 
 
 def nothing_found(
-    events: Sequence[Event], readings: Sequence[LogReading], facts: Facts
+    events: Sequence[Event], readings: Sequence[LogReading], facts: RunFacts
 ) -> Diagnosis:
     """The answer where no event can be the cause."""
     if readings and all(reading.ending.empty for reading in readings):
@@ -56,7 +56,7 @@ def _tells(event: Event, events: Sequence[Event]) -> bool:
     )
 
 
-def _only_wrappers(failures: Sequence[Event], facts: Facts) -> Diagnosis:
+def _only_wrappers(failures: Sequence[Event], facts: RunFacts) -> Diagnosis:
     warnings = [event for event in failures if "NCCL WARN" in event.text]
     last = warnings[-1] if warnings else None
     unknown = []
@@ -134,7 +134,7 @@ def _benign(events: Sequence[Event], readings: Sequence[LogReading]) -> Diagnosi
     )
 
 
-def differing_versions(facts: Facts) -> tuple[str, ...]:
+def differing_versions(facts: RunFacts) -> tuple[str, ...]:
     """Components of which several hosts show several versions."""
     found = []
     for component, versions in facts.by_host.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 from stackfix.diagnose import diagnose
 from stackfix.diagnose.diagnosis import Diagnosis
 from stackfix.diagnose.events import LogReading, read_log
-from stackfix.diagnose.facts import Facts
+from stackfix.diagnose.facts import RunFacts
 
 __all__ = ["diagnose_text", "read_text"]
 
@@ -23,6 +23,6 @@ def diagnose_text(folder: Path, **logs: str) -> Diagnosis:
     return diagnose(paths)
 
 
-def read_text(text: str, facts: Facts | None = None, name: str = "run.log") -> LogReading:
+def read_text(text: str, facts: RunFacts | None = None, name: str = "run.log") -> LogReading:
     """One log read into events."""
-    return read_log(io.BytesIO(text.encode()), name, facts if facts is not None else Facts())
+    return read_log(io.BytesIO(text.encode()), name, facts if facts is not None else RunFacts())

@@ -16,7 +16,7 @@ from stackfix.diagnose import diagnose
 from stackfix.diagnose.answer import answer
 from stackfix.diagnose.diagnosis import Diagnosis
 from stackfix.diagnose.events import read_log
-from stackfix.diagnose.facts import Facts
+from stackfix.diagnose.facts import RunFacts
 from stackfix_knowledge.cards.gpus import GpuTable
 from stackfix_knowledge.logs.signatures import signature_table
 
@@ -30,7 +30,7 @@ CASES: list[dict[str, Any]] = [
 
 
 def answered(data: bytes) -> Diagnosis:
-    facts = Facts()
+    facts = RunFacts()
     reading = read_log(io.BytesIO(data), "run.log", facts)
     return answer([reading], facts, GPUS)
 
