@@ -18,7 +18,7 @@ import httpx
 from stackfix_index.configured import INDEX_VARIABLES, NamedIndex, entries
 from stackfix_index.errors import Refused, Unreadable
 
-__all__ = ["Answer", "Client", "Page"]
+__all__ = ["Client", "Page", "Response"]
 
 _CONNECT = 20.0
 """Seconds to wait for a connection, at most."""
@@ -104,14 +104,14 @@ class Client:
     @contextlib.contextmanager
     def open(
         self, url: str, *, what: str, headers: dict[str, str] | None = None, method: str = "GET"
-    ) -> Iterator[Answer]:
+    ) -> Iterator[Response]:
         """Ask for `url`; the answer is closed with the context. Errors call the file `what`."""
         with _told_as(what):
             url = urlunsplit(urlsplit(url)._replace(fragment=""))
             request = self._client.build_request(method, url, headers=headers)
             response = self._client.send(request, auth=self._auth(url), stream=True)
         try:
-            yield Answer(response, what, self._deadline)
+            yield Response(response, what, self._deadline)
         finally:
             response.close()
 
@@ -123,7 +123,7 @@ class Client:
         return found or httpx.Auth()
 
 
-class Answer:
+class Response:
     """An answer whose body has not been read yet."""
 
     def __init__(self, response: httpx.Response, what: str, deadline: float | None) -> None:

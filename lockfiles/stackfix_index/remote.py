@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from stackfix_index.errors import Refused, Unreadable
 
 if TYPE_CHECKING:
-    from stackfix_index.client import Answer, Client
+    from stackfix_index.client import Client, Response
 
 __all__ = ["RemoteFile"]
 
@@ -108,7 +108,7 @@ class RemoteFile(io.RawIOBase):
         with self._client.open(self._url, what=self._name, headers=headers) as answer:
             return self._ranged(answer, tail)
 
-    def _ranged(self, answer: Answer, tail: int) -> tuple[int, bytes]:
+    def _ranged(self, answer: Response, tail: int) -> tuple[int, bytes]:
         self._require_part(answer)
         span = _RANGE.fullmatch(answer.header("Content-Range"))
         if span is None:
@@ -130,7 +130,7 @@ class RemoteFile(io.RawIOBase):
             raise Unreadable(self._name, f"bytes {start} to {end}", "that many bytes")
         return data
 
-    def _require_part(self, answer: Answer) -> None:
+    def _require_part(self, answer: Response) -> None:
         if answer.status == 206:
             return
         if answer.status >= 400:

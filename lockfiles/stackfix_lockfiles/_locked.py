@@ -1,4 +1,4 @@
-"""From the TOML tables of a uv.lock to typed values; a `Fault` with its path for a wrong one."""
+"""From the TOML tables of a uv.lock to typed values; a `WrongValue` where there is another."""
 
 from __future__ import annotations
 
@@ -11,16 +11,6 @@ from typing import Any, TypeVar
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from stackfix_lockfiles._toml import (
-    Fault,
-    array,
-    listed,
-    optional_integer,
-    optional_text,
-    subtable,
-    text,
-    wrong,
-)
 from stackfix_lockfiles.packages import (
     EMPTY,
     Dependency,
@@ -32,6 +22,16 @@ from stackfix_lockfiles.packages import (
     Source,
     SourceKind,
     file_name,
+)
+from stackfix_lockfiles.toml import (
+    WrongValue,
+    array,
+    listed,
+    optional_integer,
+    optional_text,
+    subtable,
+    text,
+    wrong,
 )
 
 __all__ = ["package", "package_name", "requirements", "tables"]
@@ -71,7 +71,7 @@ def tables(table: Mapping[str, Any], key: str, build: Callable[[dict[str, Any]],
             raise wrong(f"{key}[{index}]", "a table", item)
         try:
             built.append(build(item))
-        except Fault as fault:
+        except WrongValue as fault:
             raise fault.under(f"{key}[{index}]") from None
     return built
 
@@ -82,14 +82,14 @@ def named(table: Mapping[str, Any], key: str = "name") -> str:
     try:
         return package_name(name)
     except ValueError:
-        raise Fault(key, f"expected a package name, found {name[:80]!r}") from None
+        raise WrongValue(key, f"expected a package name, found {name[:80]!r}") from None
 
 
 def versioned(table: Mapping[str, Any]) -> str | None:
     """Return the PEP 440 version at `version`, None if it is absent."""
     version = optional_text(table, "version")
     if version is not None and not _is_version(version):
-        raise Fault("version", f"expected a version, found {version[:80]!r}")
+        raise WrongValue("version", f"expected a version, found {version[:80]!r}")
     return version
 
 
@@ -103,7 +103,7 @@ def names(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
             normal.append(package_name(name))
         except ValueError:
             place = f"{key}[{index}]"
-            raise Fault(place, f"expected a name, found {name[:80]!r}") from None
+            raise WrongValue(place, f"expected a name, found {name[:80]!r}") from None
     return tuple(normal)
 
 
@@ -112,12 +112,12 @@ def source(table: Mapping[str, Any]) -> Source:
     value = table.get("source")
     if type(value) is not dict:
         if value is None:
-            raise Fault("source", "expected a table, found nothing")
+            raise WrongValue("source", "expected a table, found nothing")
         raise wrong("source", "a table", value)
     found = _source_of(value)
     if found is None:
         kinds = ", ".join(_SOURCES)
-        raise Fault("source", f"expected one of the keys {kinds}; found {_keys(value)}")
+        raise WrongValue("source", f"expected one of the keys {kinds}; found {_keys(value)}")
     return found
 
 
@@ -200,8 +200,8 @@ def grouped(
         try:
             groups[package_name(name)] = tuple(tables(section, name, build))
         except ValueError:
-            raise Fault(key, f"expected names as keys, found {name[:80]!r}") from None
-        except Fault as fault:
+            raise WrongValue(key, f"expected names as keys, found {name[:80]!r}") from None
+        except WrongValue as fault:
             raise fault.under(key) from None
     return MappingProxyType(groups)
 
@@ -216,7 +216,7 @@ def _metadata(table: dict[str, Any]) -> PackageMetadata | None:
             provides_extras=names(section, "provides-extras"),
             requires_dev=grouped(section, "requires-dev", requirement),
         )
-    except Fault as fault:
+    except WrongValue as fault:
         raise fault.under("metadata") from None
 
 
@@ -225,7 +225,7 @@ def _sdist(table: dict[str, Any]) -> LockedFile | None:
         return None
     try:
         return locked_file(subtable(table, "sdist"))
-    except Fault as fault:
+    except WrongValue as fault:
         raise fault.under("sdist") from None
 
 

@@ -54,7 +54,7 @@ class Walk:
     def __init__(
         self,
         lock: Lock,
-        truths: markers.Environment,
+        truths: markers.Truths,
         roots: tuple[LockedPackage, ...],
         production: bool,
     ) -> None:

@@ -126,7 +126,7 @@ def environment(
         InputError: an extra or group does not exist, or the lock does not admit that Python.
     """
     full = full_python_version(lock, python)
-    truths = markers.Environment(platform.markers(full))
+    truths = markers.Truths(platform.markers(full))
     supported = lock.supported_markers
     if supported and not any(lock.marker(text).holds(truths) for text in supported):
         raise UnsupportedPlatformError(lock, platform)

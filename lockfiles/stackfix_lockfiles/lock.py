@@ -10,8 +10,7 @@ from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from stackfix_lockfiles import _locked, _toml
-from stackfix_lockfiles._toml import Fault
+from stackfix_lockfiles import _locked, toml
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.markers import Marker
 from stackfix_lockfiles.packages import (
@@ -23,6 +22,7 @@ from stackfix_lockfiles.packages import (
     Source,
     SourceKind,
 )
+from stackfix_lockfiles.toml import WrongValue
 
 __all__ = [
     "ConflictItem",
@@ -114,15 +114,15 @@ class Lock:
             InputError: it is missing, empty, cut off, binary, over 64 MB or no uv.lock.
         """
         shown = name or str(path)
-        return cls.parse(_toml.read_bytes(Path(path), name=shown, what="a uv.lock"), name=shown)
+        return cls.parse(toml.read_bytes(Path(path), name=shown, what="a uv.lock"), name=shown)
 
     @classmethod
     def parse(cls, data: bytes, *, name: str = "uv.lock") -> Lock:
         """Read a uv.lock from its bytes. Raises InputError as `read` does."""
-        document = _toml.parse(data, name, what="a uv.lock")
+        document = toml.parse(data, name, what="a uv.lock")
         try:
             return _build(document, data, name)
-        except Fault as fault:
+        except WrongValue as fault:
             raise fault.error(name) from None
 
     @property
@@ -182,29 +182,29 @@ def _header_lines(data: bytes) -> Iterator[int]:
 
 
 def _build(document: dict[str, Any], data: bytes, name: str) -> Lock:
-    version = _toml.optional_integer(document, "version")
+    version = toml.optional_integer(document, "version")
     if version != 1:
-        raise Fault("version", f"expected 1 (a uv.lock), found {version or 'nothing'}")
+        raise WrongValue("version", f"expected 1 (a uv.lock), found {version or 'nothing'}")
     manifest = _manifest(document)
     key = "package" if "package" in document else "distribution"  # uv < 0.4 wrote the latter
     members = frozenset(manifest.members)
     packages: list[LockedPackage] = []
-    for position, table in enumerate(_toml.array(document, key)):
+    for position, table in enumerate(toml.array(document, key)):
         place = f"{key}[{position}]"
         if type(table) is not dict:
-            raise _toml.wrong(place, "a table", table)
+            raise toml.wrong(place, "a table", table)
         try:
             packages.append(_locked.package(table, position, members))
-        except Fault as fault:
+        except WrongValue as fault:
             raise fault.under(place) from None
     by_name = _by_name(packages, key)
     markers: dict[str, Marker] = {}
     for package in packages:
         try:
             _check(package, by_name, markers)
-        except Fault as fault:
+        except WrongValue as fault:
             raise fault.under(f"{key}[{package.position}]") from None
-    revision = _toml.optional_integer(document, "revision") or 0
+    revision = toml.optional_integer(document, "revision") or 0
     return Lock(
         name=name,
         version=version,
@@ -214,7 +214,7 @@ def _build(document: dict[str, Any], data: bytes, name: str) -> Lock:
         supported_markers=_marker_list(document, "supported-markers", markers),
         required_markers=_marker_list(document, "required-markers", markers),
         conflicts=_conflicts(document),
-        options=MappingProxyType(_toml.subtable(document, "options")),
+        options=MappingProxyType(toml.subtable(document, "options")),
         manifest=manifest,
         packages=tuple(packages),
         data=data,
@@ -225,16 +225,16 @@ def _build(document: dict[str, Any], data: bytes, name: str) -> Lock:
 
 
 def _requires_python(document: dict[str, Any]) -> str:
-    text = _toml.text(document, "requires-python")
+    text = toml.text(document, "requires-python")
     try:
         SpecifierSet(text)
     except InvalidSpecifier:
-        raise Fault("requires-python", f"expected a specifier, found {text[:80]!r}") from None
+        raise WrongValue("requires-python", f"expected a specifier, found {text[:80]!r}") from None
     return text
 
 
 def _manifest(document: dict[str, Any]) -> Manifest:
-    table = _toml.subtable(document, "manifest")
+    table = toml.subtable(document, "manifest")
     try:
         return Manifest(
             members=_locked.names(table, "members"),
@@ -244,29 +244,29 @@ def _manifest(document: dict[str, Any]) -> Manifest:
             build_constraints=_locked.requirements(table, "build-constraints"),
             excludes=_locked.names(table, "excludes"),
             dependency_groups=_locked.grouped(table, "dependency-groups", _locked.requirement),
-            dependency_metadata=_toml.listed(table, "dependency-metadata", dict),
+            dependency_metadata=toml.listed(table, "dependency-metadata", dict),
         )
-    except Fault as fault:
+    except WrongValue as fault:
         raise fault.under("manifest") from None
 
 
 def _conflicts(document: dict[str, Any]) -> tuple[tuple[ConflictItem, ...], ...]:
     def item(table: dict[str, Any]) -> ConflictItem:
-        extra = _toml.optional_text(table, "extra")
-        group = _toml.optional_text(table, "group")
+        extra = toml.optional_text(table, "extra")
+        group = toml.optional_text(table, "group")
         return ConflictItem(_locked.named(table, "package"), extra, group)
 
     sets = []
-    for index, entry in enumerate(_toml.array(document, "conflicts")):
+    for index, entry in enumerate(toml.array(document, "conflicts")):
         place = f"conflicts[{index}]"
         if type(entry) is not list:
-            raise _toml.wrong(place, "an array", entry)
+            raise toml.wrong(place, "an array", entry)
         sets.append(tuple(_locked.tables({place: entry}, place, item)))
     return tuple(sets)
 
 
 def _marker_list(document: dict[str, Any], key: str, markers: dict[str, Marker]) -> tuple[str, ...]:
-    texts = _toml.listed(document, key, str)
+    texts = toml.listed(document, key, str)
     for index, text in enumerate(texts):
         _know(text, f"{key}[{index}]", markers)
     return texts
@@ -277,7 +277,7 @@ def _know(text: str, place: str, markers: dict[str, Marker]) -> None:
         try:
             markers[text] = Marker(text)
         except ValueError as error:
-            raise Fault(place, str(error)) from None
+            raise WrongValue(place, str(error)) from None
 
 
 def _by_name(packages: list[LockedPackage], key: str) -> dict[str, tuple[LockedPackage, ...]]:
@@ -286,13 +286,13 @@ def _by_name(packages: list[LockedPackage], key: str) -> dict[str, tuple[LockedP
     for package in packages:
         place = f"{key}[{package.position}]"
         if package.key in seen:
-            raise Fault(place, f"expected each package once, found {package} a second time")
+            raise WrongValue(place, f"expected each package once, found {package} a second time")
         seen.add(package.key)
         same = grouped.setdefault(package.name, [])
         same.append(package)
         if len(same) > _MAX_VERSIONS:
             expected = f"expected at most {_MAX_VERSIONS} versions of {package.name}, found more"
-            raise Fault(place, expected)
+            raise WrongValue(place, expected)
     return {name: tuple(same) for name, same in grouped.items()}
 
 
@@ -316,7 +316,7 @@ def _check(
             candidates = by_name.get(edge.name, ())
             plain = len(candidates) == 1 and edge.version is None and edge.source is None
             if not plain and len(_matching(edge, candidates)) != 1:
-                raise Fault(f"{place}[{index}]", _dangling(edge, candidates))
+                raise WrongValue(f"{place}[{index}]", _dangling(edge, candidates))
             if edge.marker is not None:
                 _know(edge.marker, f"{place}[{index}].marker", markers)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from packaging.specifiers import InvalidSpecifier, Specifier
 from packaging.version import InvalidVersion, Version
 
-__all__ = ["Environment", "Marker"]
+__all__ = ["Marker", "Truths"]
 
 _VALUE = r"""(?:[A-Za-z_][A-Za-z_.]*|'[^'\n]*'|"[^"\n]*")"""
 _COMPARISON = rf"{_VALUE}\s*(?:===|==|~=|!=|<=|>=|<|>|\bnot\s+in\b|\bin\b)\s*{_VALUE}"
@@ -56,7 +56,7 @@ _TEXT: Mapping[str, Callable[[str, str], bool]] = {
 }
 
 
-class Environment(dict[str, bool]):
+class Truths(dict[str, bool]):
     """The truth of comparisons in one environment, decided when first asked for.
 
     Args:
@@ -71,9 +71,9 @@ class Environment(dict[str, bool]):
         self.decided: dict[str, bool] = {}
         """The truth of whole markers, by their text: a lock repeats few of them many times."""
 
-    def with_extras(self, extras: frozenset[str]) -> Environment:
+    def with_extras(self, extras: frozenset[str]) -> Truths:
         """Return the same environment with other extras; what is known of the rest stays known."""
-        other = Environment(self.values_of, extras)
+        other = Truths(self.values_of, extras)
         other.update((key, truth) for key, truth in self.items() if "extra" not in key)
         other.decided = {text: truth for text, truth in self.decided.items() if "extra" not in text}
         return other
@@ -126,7 +126,7 @@ def _compare_versions(value: str, operator: str, literal: str) -> bool:
 
 
 class Marker:
-    """A parsed marker: its text, and whether it holds in an `Environment`."""
+    """A parsed marker: its text, and whether it holds in an environment."""
 
     __slots__ = ("has_extra", "text", "tokens")
 
@@ -164,7 +164,7 @@ class Marker:
         if expects_value or depth:
             raise ValueError(_expected("a comparison" if expects_value else "')'", "", self.text))
 
-    def holds(self, environment: Environment) -> bool:
+    def holds(self, environment: Truths) -> bool:
         """Return whether the marker is true."""
         if len(self.tokens) == 1:
             return environment[self.tokens[0]]
@@ -173,7 +173,7 @@ class Marker:
             known = environment.decided[self.text] = self._decide(environment)
         return known
 
-    def _decide(self, environment: Environment) -> bool:
+    def _decide(self, environment: Truths) -> bool:
         # An expression is an `or` of `and`s: `either` holds what the finished terms gave, `term`
         # the running one. Parentheses push both. No recursion: a hostile marker nests deep.
         either, term, stack = False, True, []

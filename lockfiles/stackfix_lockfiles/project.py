@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from stackfix_lockfiles import _foreign, _members, _toml
+from stackfix_lockfiles import toml, workspace
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.pyproject import Pyproject, TomlFile
@@ -75,7 +75,7 @@ class Project:
             None,
         )
         if nearest is None:
-            raise _foreign.nothing(folder, shown(folder))
+            raise workspace.nothing(folder, shown(folder))
         return cls._read(nearest)
 
     @classmethod
@@ -83,14 +83,14 @@ class Project:
         own = _pyproject(folder, folder)
         root = folder
         if "workspace" not in own.table(*_UV):
-            root = _members.workspace_root(folder) or folder
+            root = workspace.workspace_root(folder) or folder
         main = own if root == folder else _pyproject(root, root)
-        _foreign.refuse_other_tools(main, root)
+        workspace.refuse_other_tools(main, root)
         if main.table(*_UV).get("managed") is False:
             raise main.fault(
                 (*_UV, "managed"), "expected a project that uv manages, found managed = false"
             )
-        others = tuple(_pyproject(path, root) for path in _members.folders(main, root))
+        others = tuple(_pyproject(path, root) for path in workspace.member_folders(main, root))
         return cls(
             root=root,
             files=(main, *others),
@@ -263,7 +263,7 @@ def _python_version(root: Path) -> str | None:
     path = root / ".python-version"
     if not path.is_file():
         return None
-    data = _toml.read_bytes(path, name=shown(path), what="a Python version")
+    data = toml.read_bytes(path, name=shown(path), what="a Python version")
     for line in data.decode("utf-8", errors="replace").splitlines():
         if text := line.split("#", 1)[0].strip():
             return text

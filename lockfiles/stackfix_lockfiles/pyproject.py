@@ -10,11 +10,10 @@ from typing import Any, Self
 
 from packaging.utils import canonicalize_name
 
-from stackfix_lockfiles import _toml
-from stackfix_lockfiles._lines import lines
-from stackfix_lockfiles._toml import Fault
+from stackfix_lockfiles import toml
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.requirement import DeclaredRequirement, IncludedGroup, parse_requirement
+from stackfix_lockfiles.toml import WrongValue, lines
 
 __all__ = ["Pyproject", "TomlFile"]
 
@@ -36,14 +35,14 @@ class TomlFile:
     @classmethod
     def read(cls, path: Path, root: Path, shown: str, *, what: str) -> Self:
         """Read it; InputError if it is missing, binary, or no valid TOML."""
-        data = _toml.read_bytes(path, name=shown, what=what, limit=MAX_BYTES)
+        data = toml.read_bytes(path, name=shown, what=what, limit=MAX_BYTES)
         relative = Path(path).relative_to(root) if path.is_relative_to(root) else path
-        document = _toml.parse(data, shown, what=what)
+        document = toml.parse(data, shown, what=what)
         return cls(path=relative, shown=shown, data=data, document=document)
 
     def with_content(self, data: bytes) -> Self:
         """The same file with other content. Raises InputError where that is no TOML."""
-        document = _toml.parse(data, self.shown, what="a pyproject.toml")
+        document = toml.parse(data, self.shown, what="a pyproject.toml")
         return type(self)(path=self.path, shown=self.shown, data=data, document=document)
 
     @cached_property
@@ -69,15 +68,15 @@ class TomlFile:
         for depth, key in enumerate(path, 1):
             value = table.get(key, {})
             if not isinstance(value, dict):
-                raise self.fault(path[:depth], f"expected a table, found {_toml.kind(value)}")
+                raise self.fault(path[:depth], f"expected a table, found {toml.kind(value)}")
             table = value
         return table
 
     def strings(self, *path: str) -> tuple[str, ...]:
         """Return the array of strings at `path`; InputError if it is none."""
         try:
-            return _toml.listed(self.table(*path[:-1]), path[-1], str)
-        except Fault as fault:
+            return toml.listed(self.table(*path[:-1]), path[-1], str)
+        except WrongValue as fault:
             parent = ".".join(path[:-1])
             raise (fault.under(parent) if parent else fault).error(
                 self.shown, self.line(*path)
@@ -147,7 +146,7 @@ class Pyproject(TomlFile):
             ):
                 continue
             if not isinstance(item, str):
-                found = _toml.kind(item)
+                found = toml.kind(item)
                 raise self.fault((*keys, index), f"expected a requirement string, found {found}")
             line = self.line(*keys, index) or 1
             yield DeclaredRequirement(
@@ -163,5 +162,5 @@ class Pyproject(TomlFile):
     def _items(self, *keys: str) -> list[Any]:
         value = self.table(*keys[:-1]).get(keys[-1], [])
         if not isinstance(value, list):
-            raise self.fault(keys, f"expected an array, found {_toml.kind(value)}")
+            raise self.fault(keys, f"expected an array, found {toml.kind(value)}")
         return value

@@ -9,7 +9,7 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from stackfix_lockfiles import _toml
+from stackfix_lockfiles import toml
 from stackfix_lockfiles.pyproject import Pyproject, TomlFile
 
 __all__ = ["DeclaredIndex", "DeclaredSource", "indexes", "sources"]
@@ -63,7 +63,7 @@ def sources(file: Pyproject) -> Iterator[DeclaredSource]:
             if isinstance(value, list):
                 path += (index,)
             if not isinstance(table, dict):
-                raise file.fault(path, f"expected a table, found {_toml.kind(table)}")
+                raise file.fault(path, f"expected a table, found {toml.kind(table)}")
             kind = next((kind for kind in _KINDS if kind in table), None)
             if kind is None:
                 raise file.fault(path, f"expected one of the keys {', '.join(_KINDS)}")
@@ -88,7 +88,7 @@ def indexes(file: TomlFile, *prefix: str) -> Iterator[DeclaredIndex]:
     table = file.table(*prefix)
     entries = table.get("index", [])
     if not isinstance(entries, list):
-        raise file.fault((*prefix, "index"), f"expected an array, found {_toml.kind(entries)}")
+        raise file.fault((*prefix, "index"), f"expected an array, found {toml.kind(entries)}")
     for position, entry in enumerate(entries):
         path: tuple[str | int, ...] = (*prefix, "index", position)
         if not isinstance(entry, dict) or not isinstance(entry.get("url"), str):

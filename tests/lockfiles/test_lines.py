@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import rtoml
 
-from stackfix_lockfiles._lines import lines
+from stackfix_lockfiles.toml import lines
 from tests.lockfiles.samples import DATA
 
 Path = tuple[str | int, ...]

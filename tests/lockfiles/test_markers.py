@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from packaging.markers import Marker as Oracle
 
 from stackfix_lockfiles.lock import Lock
-from stackfix_lockfiles.markers import Environment, Marker
+from stackfix_lockfiles.markers import Marker, Truths
 from stackfix_lockfiles.platforms import PLATFORMS
 from tests.lockfiles.samples import OPENPI, RESSELT
 
@@ -18,7 +18,7 @@ LINUX = dict(PLATFORMS["linux_x86_64"].markers("3.12.4"))
 
 
 def holds(text: str, extras: frozenset[str] = frozenset(), **values: str) -> bool:
-    return Marker(text).holds(Environment({**LINUX, **values}, extras))
+    return Marker(text).holds(Truths({**LINUX, **values}, extras))
 
 
 ATOMS = st.sampled_from(
@@ -57,7 +57,7 @@ def test_agrees_with_packaging(text: str, platform: str, python: str) -> None:
     values = dict(PLATFORMS[platform].markers(python))
     for extra in ("", "gpu"):
         expected = Oracle(text).evaluate({**values, "extra": extra})
-        assert Marker(text).holds(Environment(values, frozenset({extra}))) == expected
+        assert Marker(text).holds(Truths(values, frozenset({extra}))) == expected
 
 
 @pytest.mark.parametrize("folder", [OPENPI, RESSELT], ids=lambda path: path.name)
@@ -76,7 +76,7 @@ def test_agrees_with_packaging_on_real_locks(folder: object) -> None:
         values = dict(platform.markers("3.11.9"))
         for text in texts:
             expected = Oracle(text).evaluate({**values, "extra": "extra-7-resselt-cu128"})
-            ours = Environment(values, frozenset({"extra-7-resselt-cu128"}))
+            ours = Truths(values, frozenset({"extra-7-resselt-cu128"}))
             assert Marker(text).holds(ours) == expected, text
 
 
@@ -89,7 +89,7 @@ def test_several_extras_may_be_on() -> None:
 
 def test_what_was_decided_of_the_platform_survives_other_extras() -> None:
     marker = Marker("sys_platform == 'linux' and extra == 'a'")
-    first = Environment(LINUX)
+    first = Truths(LINUX)
     assert not marker.holds(first)
     assert marker.holds(first.with_extras(frozenset({"a"})))
     assert not marker.holds(first)

@@ -12,8 +12,8 @@ import pytest
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import IndexUnreachable, RelockRefused, Unsolvable, relock
-from stackfix_lockfiles.relock.interpreter import admitted
 from stackfix_lockfiles.uv import Uv
+from stackfix_lockfiles.uv.python import admitted
 from tests.registry.server import Index
 
 MOVE = (

@@ -15,8 +15,8 @@ import pytest
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import RelockRefused, relock
-from stackfix_lockfiles.relock.keyring import keyring_path
 from stackfix_lockfiles.uv import Uv
+from stackfix_lockfiles.uv.python import keyring_path
 from tests.registry.server import Index
 
 BACKEND = """\

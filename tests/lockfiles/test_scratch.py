@@ -14,9 +14,8 @@ from packaging.requirements import Requirement
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.scratch import scratch
-from stackfix_lockfiles.scratch.known import known
+from stackfix_lockfiles.scratch.known import known, without_pseudo_extras
 from stackfix_lockfiles.scratch.local import find_local
-from stackfix_lockfiles.scratch.pseudo import without_pseudo_extras
 from tests.conftest import FIXTURES
 
 ROOT = '[project]\nname = "root"\nversion = "1"\nrequires-python = ">=3.11"\n'

@@ -160,7 +160,7 @@ def test_undo_refuses_a_damaged_copy(project: Path) -> None:
 def test_a_second_process_is_told_who_is_writing(project: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
-        "from stackfix_lockfiles.transaction.exclusive import exclusive\n"
+        "from stackfix_lockfiles.transaction.journal import exclusive\n"
         "with exclusive(Path(sys.argv[1])):\n"
         "    print('held', flush=True); sys.stdin.read()\n"
     )

@@ -15,7 +15,7 @@ from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.packages import Dependency, LockedPackage
 from stackfix_lockfiles.project import Project
-from stackfix_lockfiles.scratch.pseudo import without_pseudo_extras
+from stackfix_lockfiles.scratch.known import without_pseudo_extras
 from tests.registry.recording import RecordedFile, Recording, digest, reduced
 from tests.registry.server import Index
 

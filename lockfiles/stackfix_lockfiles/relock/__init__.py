@@ -19,9 +19,7 @@ from pathlib import Path
 from stackfix_lockfiles.lock import ConflictItem
 from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.project import Project
-from stackfix_lockfiles.relock import interpreter
-from stackfix_lockfiles.relock.forks import forget_forks, in_the_way
-from stackfix_lockfiles.relock.keyring import keyring_path
+from stackfix_lockfiles.relock.asking import asked_within, forget_forks, in_the_way, requirements
 from stackfix_lockfiles.relock.reach import answers, host_of, out_of_reach
 from stackfix_lockfiles.relock.refusals import (
     IndexUnreachable,
@@ -31,10 +29,16 @@ from stackfix_lockfiles.relock.refusals import (
     refusal,
 )
 from stackfix_lockfiles.relock.result import for_project, other_index
-from stackfix_lockfiles.relock.within import asked_within, requirements
 from stackfix_lockfiles.scratch import Known, Scratch, scratch
 from stackfix_lockfiles.scratch.known import known
 from stackfix_lockfiles.uv import Finished, TimedOut, Uv, in_one_line
+from stackfix_lockfiles.uv.python import (
+    admitted,
+    ignores_pythonhome,
+    is_missing,
+    keyring_path,
+    stand_in,
+)
 from stackfix_lockfiles.uv.variables import offline as set_offline
 from stackfix_lockfiles.uv.variables import recorded, unheeded
 
@@ -105,7 +109,7 @@ def relock(
     upgrades = [part for text in asked for part in ("--upgrade-package", text)]
     with scratch(project, files, lock) as copy:
         heeded = recorded(lock, copy.settings_table())
-        run = _Run(
+        run = _LockRun(
             uv=uv,
             copy=copy,
             args=("lock", *([] if within else upgrades), *(("--offline",) if offline else ())),
@@ -145,7 +149,7 @@ def relock(
 
 
 @dataclass(slots=True, kw_only=True)
-class _Run:
+class _LockRun:
     """`uv lock` in the scratch copy, as often as needed."""
 
     uv: Uv
@@ -164,18 +168,18 @@ class _Run:
     def __call__(self, timeout: float) -> Finished:
         """Run once; a missing interpreter is replaced by a stand-in and uv run again."""
         wished = os.environ.get("UV_PYTHON") or self.wished
-        if self.python is None and interpreter.ignores_pythonhome(wished):
+        if self.python is None and ignores_pythonhome(wished):
             self._stand_in()
         finished = self._once(timeout)
-        missing = finished.returncode and interpreter.is_missing(finished.stderr)
+        missing = finished.returncode and is_missing(finished.stderr)
         if missing and self.python is None and self._stand_in():
             finished = self._once(timeout)
         return finished
 
     def _stand_in(self) -> bool:
-        version = interpreter.admitted(self.requires_python, self.wished)
+        version = admitted(self.requires_python, self.wished)
         if version is not None:
-            self.python = str(interpreter.stand_in(self.copy.base, version))
+            self.python = str(stand_in(self.copy.base, version))
         return version is not None
 
     def readable(self, stderr: str) -> str:
@@ -193,7 +197,7 @@ class _Run:
         )
 
 
-def _lock(run: _Run, entries: Sequence[Known], offline: bool) -> tuple[Known, ...]:
+def _lock(run: _LockRun, entries: Sequence[Known], offline: bool) -> tuple[Known, ...]:
     """Run uv until it locks; returns the metadata that it had to be given."""
     remote = {entry.name: entry for entry in entries if entry.kind in _REMOTE}
     injected: list[Known] = list(
@@ -220,7 +224,7 @@ def _lock(run: _Run, entries: Sequence[Known], offline: bool) -> tuple[Known, ..
 _REMOTE = (SourceKind.GIT, SourceKind.URL)
 
 
-def _try(run: _Run, timeout: float) -> str | None:
+def _try(run: _LockRun, timeout: float) -> str | None:
     """What uv said when it failed, None when it locked; `timed out` when it took too long."""
     try:
         finished = run(timeout)
@@ -245,16 +249,16 @@ def _set_aside(said: str, remote: Mapping[str, Known]) -> set[str]:
     return {entry.name for entry in remote.values() if host_of(entry.source) == host}
 
 
-def _inject(run: _Run, remote: dict[str, Known], names: Collection[str]) -> tuple[Known, ...]:
+def _inject(run: _LockRun, remote: dict[str, Known], names: Collection[str]) -> tuple[Known, ...]:
     return run.copy.inject([remote.pop(name) for name in sorted(names)])
 
 
-def _cache(run: _Run) -> Path | None:
+def _cache(run: _LockRun) -> Path | None:
     asked = run.uv.run(["cache", "dir"], cwd=run.copy.root, settings=run.settings, timeout=20)
     return Path(asked.stdout.strip()) if not asked.returncode and asked.stdout.strip() else None
 
 
-def _warnings(injected: Sequence[Known], run: _Run) -> list[str]:
+def _warnings(injected: Sequence[Known], run: _LockRun) -> list[str]:
     lines = []
     if run.forked_anew:
         lines.append(

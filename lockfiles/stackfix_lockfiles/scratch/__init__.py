@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stackfix_lockfiles import _toml
+from stackfix_lockfiles import toml
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.scratch.known import Known
@@ -65,7 +65,7 @@ class Scratch:
 
     def _settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The settings' file, and the table in it that is uv's."""
-        document = _toml.loads(self.settings.read_text("utf-8"), self.settings)
+        document = toml.loads(self.settings.read_text("utf-8"), self.settings)
         table: dict[str, Any] = document
         for key in self.settings_prefix:
             table = table.setdefault(key, {})
@@ -158,14 +158,14 @@ def _copy_settings(project: Project, files: Mapping[Path, bytes], root: Path) ->
     The file that UV_CONFIG_FILE names counts alone, as uv has it.
     """
     if named := os.environ.get("UV_CONFIG_FILE"):
-        (root / "uv.toml").write_bytes(_toml.read_bytes(Path(named), what="a uv.toml"))
+        (root / "uv.toml").write_bytes(toml.read_bytes(Path(named), what="a uv.toml"))
         return root / "uv.toml"
     own = project.root / "uv.toml"
     if own.is_file():
         data = files.get(Path("uv.toml"))
         (root / "uv.toml").write_bytes(own.read_bytes() if data is None else data)
         return root / "uv.toml"
-    document = _toml.loads((root / "pyproject.toml").read_text("utf-8"), "pyproject.toml")
+    document = toml.loads((root / "pyproject.toml").read_text("utf-8"), "pyproject.toml")
     if "uv" not in document.get("tool", {}):
         for folder in project.root.parents:
             if (folder / "uv.toml").is_file():
@@ -182,7 +182,7 @@ def _copy_nearest(start: Path, root: Path, name: str) -> None:
 
 
 def _environment(project: Project, settings: Path) -> dict[str, str]:
-    document = _toml.loads(settings.read_text("utf-8"), settings)
+    document = toml.loads(settings.read_text("utf-8"), settings)
     table = document if settings.name == "uv.toml" else document.get("tool", {}).get("uv", {})
     cache = table.get("cache-dir")
     found = {}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from stackfix_lockfiles.lock import Lock
-from stackfix_lockfiles.packages import Dependency, LockedPackage, SourceKind
-from stackfix_lockfiles.scratch.pseudo import without_pseudo_extras
-from stackfix_lockfiles.scratch.written import written
+from stackfix_lockfiles.markers import Marker
+from stackfix_lockfiles.packages import Dependency, LockedPackage, LockedRequirement, SourceKind
 
-__all__ = ["Known", "known"]
+__all__ = ["Known", "known", "without_pseudo_extras", "written"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,3 +122,74 @@ def _united(one: Known, other: Known) -> Known:
         kind=one.kind,
         complete=one.complete and other.complete,
     )
+
+
+def written(requirement: LockedRequirement, sourced: Collection[str] = ()) -> str:
+    """The PEP 508 text. Packages in `sourced` get their source from `tool.uv.sources` again."""
+    source = requirement.source
+    if source is None or source.is_local or requirement.name in sourced:
+        return str(requirement)
+    extras = f"[{','.join(requirement.extras)}]" if requirement.extras else ""
+    marker = f" ; {requirement.marker}" if requirement.marker else ""
+    return f"{requirement.name}{extras} @ {_reference(source.kind, source.value)}{marker}"
+
+
+def _reference(kind: SourceKind, value: str) -> str:
+    """A lock's source as a direct reference: `git+https://host/repo@rev#subdirectory=…`."""
+    if kind is not SourceKind.GIT:
+        return value
+    address, _, query = value.partition("#")[0].partition("?")
+    options = dict(part.partition("=")[::2] for part in query.split("&") if part)
+    revision = options.get("rev") or options.get("tag") or options.get("branch")
+    reference = f"git+{address}" + (f"@{revision}" if revision else "")
+    folder = options.get("subdirectory")
+    return reference + (f"#subdirectory={folder}" if folder else "")
+
+
+_PSEUDO = re.compile(r"extra\s*[!=]=\s*['\"](?:extra|group|project)-\d+-")
+
+_LONGEST = 50_000
+"""Characters up to which a marker is taken apart; the longest of the corpus has 4,000."""
+
+Part = tuple[str, ...] | None
+"""Tokens of one operand of `and`; None when it always holds."""
+
+
+def without_pseudo_extras(text: str) -> str | None:
+    """The marker with every comparison of a pseudo extra taken as true; None if nothing is left.
+
+    uv added those comparisons to tell its forks apart; the package's own metadata never has them.
+    A marker has no `not`, so the result holds wherever the original does.
+    """
+    if "extra" not in text:
+        return text
+    if len(text) > _LONGEST:
+        return None
+    # An `or` of `and`s per nesting level; `stack` instead of recursion, as in `Marker.holds`.
+    stack: list[list[list[Part]]] = [[[]]]
+    for token in Marker(text).tokens:
+        if token == "(":
+            stack.append([[]])
+        elif token == ")":
+            inner = _either(stack.pop(), closed=True)
+            stack[-1][-1].append(inner)
+        elif token == "or":
+            stack[-1].append([])
+        elif token != "and":
+            stack[-1][-1].append(None if _PSEUDO.match(token) else (token,))
+    left = _either(stack[0], closed=False)
+    return None if left is None else " ".join(left).replace("( ", "(").replace(" )", ")")
+
+
+def _either(terms: list[list[Part]], *, closed: bool) -> Part:
+    """The alternatives as one operand, in parentheses if `closed` and there are several."""
+    joined: list[str] = []
+    for term in terms:
+        both = [part for part in term if part is not None]
+        if not both:
+            return None  # one alternative always holds
+        if joined:
+            joined.append("or")
+        for number, part in enumerate(both):
+            joined.extend(("and", *part) if number else part)
+    return ("(", *joined, ")") if closed and len(terms) > 1 else tuple(joined)

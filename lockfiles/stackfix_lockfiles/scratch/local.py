@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from stackfix_index.configured import INDEX_VARIABLES, NamedIndex, entries
-from stackfix_lockfiles import _members
+from stackfix_lockfiles import workspace
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.pyproject import Pyproject
@@ -90,8 +90,8 @@ def _read_by(folder: Path) -> Iterator[Path]:
     for source in sources(file):
         if source.kind == "path" and (local := _local_path(source.value)) is not None:
             yield folder / local
-    yield from _members.folders(file, folder)
-    if (outer := _members.workspace_root(folder)) is not None:
+    yield from workspace.member_folders(file, folder)
+    if (outer := workspace.workspace_root(folder)) is not None:
         yield outer
 
 

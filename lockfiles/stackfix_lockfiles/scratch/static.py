@@ -8,11 +8,10 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from stackfix_lockfiles import _toml
+from stackfix_lockfiles import toml
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.packages import LockedPackage, SourceKind
-from stackfix_lockfiles.scratch.known import STAND_IN
-from stackfix_lockfiles.scratch.written import written
+from stackfix_lockfiles.scratch.known import STAND_IN, written
 
 __all__ = ["Static", "make_static"]
 
@@ -46,8 +45,8 @@ def make_static(
     """
     path = folder / "pyproject.toml"
     if data is None:
-        data = _toml.read_bytes(path) if path.is_file() else b""
-    document = _toml.parse(data, path) if data.strip() else {}
+        data = toml.read_bytes(path) if path.is_file() else b""
+    document = toml.parse(data, path) if data.strip() else {}
     project = document.get("project")
     if not isinstance(project, dict):
         return _from_lock(document, data, entry)

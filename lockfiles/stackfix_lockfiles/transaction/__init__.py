@@ -21,12 +21,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from stackfix_lockfiles.transaction import disk
-from stackfix_lockfiles.transaction.exclusive import exclusive
 from stackfix_lockfiles.transaction.journal import (
     Change,
     Journal,
     State,
     digest,
+    exclusive,
     remove_workspace_if_empty,
     workspace,
 )

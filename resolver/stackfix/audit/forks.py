@@ -9,7 +9,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix_lockfiles.lock import Dependency, Lock, LockedPackage
-from stackfix_lockfiles.markers import Environment
+from stackfix_lockfiles.markers import Truths
 from stackfix_lockfiles.platforms import Platform
 
 __all__ = [
@@ -93,7 +93,7 @@ def left_over(
 def comes_alive(lock: Lock, packages: Iterable[LockedPackage], platform: str, python: str) -> bool:
     """Whether one of the packages may be installed there, as far as its forks tell."""
     full = python if python.count(".") > 1 else f"{python}.99"
-    truths = Environment(Platform.parse(platform).markers(full))
+    truths = Truths(Platform.parse(platform).markers(full))
     return any(
         not package.resolution_markers
         or any(lock.marker(text).holds(truths) for text in package.resolution_markers)
@@ -122,7 +122,7 @@ def _of_edges(edges: Iterable[Dependency], is_stack: Callable[[str], bool]) -> I
 
 
 def _truths(python: str, comparisons: Iterable[str]) -> tuple[bool, ...]:
-    environment = Environment(
+    environment = Truths(
         {
             "python_version": ".".join(python.split(".")[:2]),
             "python_full_version": python,

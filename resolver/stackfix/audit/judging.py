@@ -20,7 +20,7 @@ from stackfix.rules.sf502_disagrees import Disagrees
 from stackfix.rules.sf503_override import Override
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.lock import Lock, LockedPackage, LockedRequirement
-from stackfix_lockfiles.markers import Environment as Truths
+from stackfix_lockfiles.markers import Truths
 
 __all__ = ["Found", "judge_environments", "judge_integrity", "judge_other_forks", "other_linux"]
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stackfix_lockfiles import _toml
+from stackfix_lockfiles import toml
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project, shown
@@ -91,7 +91,7 @@ def _kind(path: Path) -> Kind:
 
 def read_bytes(file: LockFile) -> bytes:
     """The file's bytes; InputError if it cannot be read."""
-    return _toml.read_bytes(file.path, name=shown(file.path.absolute()), what=f"a {file.kind}")
+    return toml.read_bytes(file.path, name=shown(file.path.absolute()), what=f"a {file.kind}")
 
 
 def project_of(file: LockFile) -> Project | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stackfix.rules.requires import DeclaredMetadata
 from stackfix_lockfiles.environment import Environment
 from stackfix_lockfiles.lock import LockedPackage, LockedRequirement
-from stackfix_lockfiles.markers import Environment as Truths
+from stackfix_lockfiles.markers import Truths
 
 __all__ = ["DeclaredEnvironment"]
 

@@ -14,7 +14,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion
 
 from stackfix_knowledge.evidence import Evidence
-from stackfix_lockfiles.markers import Environment, Marker
+from stackfix_lockfiles.markers import Marker, Truths
 
 __all__ = ["DeclaredMetadata", "Line", "admits", "parse_line"]
 
@@ -41,7 +41,7 @@ class Line:
     unclear: bool
     """Whether it depends on something that nobody knows before the installation."""
 
-    def holds(self, truths: Environment) -> bool:
+    def holds(self, truths: Truths) -> bool:
         """Whether it applies in an environment; an unclear one does not count."""
         if self.unclear:
             return False

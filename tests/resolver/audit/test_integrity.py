@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stackfix.rules.requires import admits, parse_line
-from stackfix_lockfiles.markers import Environment
+from stackfix_lockfiles.markers import Truths
 from stackfix_lockfiles.metadata import RequirementsCache
 from stackfix_lockfiles.platforms import Platform
 from tests.resolver.gate.making import checked, codes, package, project, root
@@ -282,7 +282,7 @@ def test_lines_agree_with_the_library_on_every_known_wheel() -> None:
 
     from tests.resolver.making import graph
 
-    truths = Environment(Platform.parse("linux").markers("3.12.9"))
+    truths = Truths(Platform.parse("linux").markers("3.12.9"))
     compared = 0
     for name in ("torch", "jax", "jaxlib", "triton", "cuda-toolkit", "torchvision"):
         for release in graph().releases(name):

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from stackfix.audit.selections import Choice
 from stackfix_lockfiles.environment import Environment, Link
 from stackfix_lockfiles.lock import LockedPackage
-from stackfix_lockfiles.markers import Environment as Truths
-from stackfix_lockfiles.markers import Marker
+from stackfix_lockfiles.markers import Marker, Truths
 from stackfix_lockfiles.platforms import Platform
 
 __all__ = ["FlatLock", "FlatPackage"]

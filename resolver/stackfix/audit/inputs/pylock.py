@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from stackfix.audit.inputs.flat import FlatLock, FlatPackage
 from stackfix.audit.selections import Choice
-from stackfix_lockfiles import _toml
+from stackfix_lockfiles import toml
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import LockedFile, LockedPackage, Source, SourceKind
 from stackfix_lockfiles.markers import Marker
@@ -26,7 +26,7 @@ def parse_pylock(data: bytes, name: str) -> FlatLock:
     """Read a pylock.toml. Raises InputError with the place of the fault."""
     from packaging.pylock import Pylock, PylockValidationError
 
-    document = _toml.parse(data, name, what="a pylock.toml")
+    document = toml.parse(data, name, what="a pylock.toml")
     try:
         lock = Pylock.from_dict(document)
     except PylockValidationError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stackfix.audit.inputs.flat import FlatLock, FlatPackage
 from stackfix.rules.requires import parse_line
-from stackfix_lockfiles import _toml
+from stackfix_lockfiles import toml
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import LockedPackage, Source, SourceKind
 
@@ -31,7 +31,7 @@ def parse_requirements(data: bytes, name: str) -> FlatLock:
         raise InputError(name, "expected pinned requirements, found an empty file")
     index = ""
     entries: list[FlatPackage] = []
-    for number, line in _lines(_toml.decode(data, name, what="requirements")):
+    for number, line in _lines(toml.decode(data, name, what="requirements")):
         if line.startswith("-"):
             option, _, value = line.replace("=", " ", 1).partition(" ")
             if option in ("-i", "--index-url"):
@@ -87,4 +87,4 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 def read_requirements(path: Path, name: str) -> FlatLock:
     """Read the file at `path`; see `parse_requirements`."""
-    return parse_requirements(_toml.read_bytes(path, name=name, what="requirements"), name)
+    return parse_requirements(toml.read_bytes(path, name=name, what="requirements"), name)

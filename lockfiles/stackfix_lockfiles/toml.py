@@ -1,15 +1,30 @@
-"""TOML read from untrusted files: bounded, one-line errors, typed access that knows its place."""
+"""TOML read from untrusted files: bounded, one-line errors, typed access that knows its place.
+
+The compiled reader does not tell on which line a value stands: `lines` scans a text that the reader
+has accepted for that. It knows strings, brackets and line ends, and nothing of what values mean.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from stackfix_lockfiles.errors import InputError, printable
 
-__all__ = ["MAX_BYTES", "Fault", "decode", "listed", "loads", "parse", "read_bytes"]
+__all__ = [
+    "MAX_BYTES",
+    "TOKEN",
+    "ValuePath",
+    "WrongValue",
+    "decode",
+    "lines",
+    "listed",
+    "loads",
+    "parse",
+    "read_bytes",
+]
 
 MAX_BYTES = 64 * 1024 * 1024
 """No lock or project file is larger than this; the largest lock of the corpus has 2.5 MB."""
@@ -27,7 +42,7 @@ _NAMES: dict[type, str] = {
 T = TypeVar("T")
 
 
-class Fault(Exception):
+class WrongValue(Exception):
     """A wrong value, with the path to it as far as the raising function knows it.
 
     Callers add their part with `under`; the outermost one makes an `InputError` of it. A path costs
@@ -39,12 +54,12 @@ class Fault(Exception):
         self.place = place
         self.expected = expected
 
-    def under(self, parent: str) -> Fault:
+    def under(self, parent: str) -> WrongValue:
         """Return the same fault seen from one level up."""
         if not self.place:
-            return Fault(parent, self.expected)
+            return WrongValue(parent, self.expected)
         joint = "" if self.place.startswith("[") else "."
-        return Fault(f"{parent}{joint}{self.place}", self.expected)
+        return WrongValue(f"{parent}{joint}{self.place}", self.expected)
 
     def error(self, file: Path | str, line: int | None = None) -> InputError:
         """Return the error to show to a user."""
@@ -127,18 +142,18 @@ def parse(data: bytes, name: Path | str, *, what: str = "a TOML file") -> dict[s
     return loads(decode(data, name, what=what), name)
 
 
-def wrong(place: str, expected: str, value: object) -> Fault:
+def wrong(place: str, expected: str, value: object) -> WrongValue:
     """Return the fault of a value that has another type than `expected`."""
-    return Fault(place, f"expected {expected}, found {kind(value)}")
+    return WrongValue(place, f"expected {expected}, found {kind(value)}")
 
 
 def text(table: Mapping[str, Any], key: str) -> str:
-    """Return the string at `key`; a `Fault` if it is missing or no string."""
+    """Return the string at `key`; a `WrongValue` if it is missing or no string."""
     value = table.get(key)
     if type(value) is str:
         return value
     if value is None:
-        raise Fault(key, "expected a string, found nothing")
+        raise WrongValue(key, "expected a string, found nothing")
     raise wrong(key, "a string", value)
 
 
@@ -185,3 +200,114 @@ def listed(table: Mapping[str, Any], key: str, kind_of: type[T]) -> tuple[T, ...
         if type(item) is not kind_of:
             raise wrong(f"{key}[{index}]", _NAMES[kind_of], item)
     return tuple(items)
+
+
+ValuePath = tuple[str | int, ...]
+_NO_KEY: ValuePath = ()
+
+TOKEN = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}'
+    r"|'''(?:[^']|'(?!''))*'{3,5}"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'[^'\n]*'"
+    r"|\#[^\n]*"
+    r"|[\[\]{},=\n]"
+    r"|[^ \t\r\n\[\]{},=#\"']+",  # bare keys with their dots; numbers, dates, booleans
+    re.DOTALL,
+)
+
+
+def lines(text: str) -> Mapping[ValuePath, int]:
+    """Return the 1-based line of every table, key and array item of a valid document.
+
+    A key's line is where the key begins, also where its value spans several. The line of a table
+    is that of its first mention.
+    """
+    return _Scan(text).found
+
+
+class _Scan:
+    def __init__(self, text: str) -> None:
+        self.found: dict[ValuePath, int] = {}
+        self._line = 1
+        self._tables: dict[ValuePath, int] = {}  # how many `[[tables]]` of a path there were so far
+        self._tokens = self._significant(text.removeprefix("\ufeff"))
+        self._entries(())
+
+    def _significant(self, text: str) -> Iterator[str]:
+        position = 0
+        for match in TOKEN.finditer(text):
+            self._line += text.count("\n", position, match.start())
+            position = match.start()
+            if not match[0].startswith("#"):
+                yield match[0]
+
+    def _entries(self, table: ValuePath, *, inline: bool = False) -> None:
+        """Read the keys of the document, or of an inline table up to its closing brace."""
+        key, reading = _NO_KEY, True
+        for token in self._tokens:
+            if inline and token == "}":
+                return
+            if token == ("," if inline else "\n"):
+                key, reading = _NO_KEY, True
+            elif token == "\n" or not reading:
+                continue  # what is left of a date or a header
+            elif token == "[":
+                table, reading = self._header(), False
+            elif token == "=":
+                self._value(next(token for token in self._tokens if token != "\n"), table + key)
+                reading = False
+            else:
+                for name in _names(token):
+                    key = (*key, name)
+                    self.found.setdefault(table + key, self._line)
+
+    def _header(self) -> ValuePath:
+        names: ValuePath = ()
+        double = False
+        for token in self._tokens:
+            if token == "]":
+                break
+            if token == "[":
+                double = True
+            else:
+                names += _names(token)
+        path: ValuePath = ()
+        for depth, name in enumerate(names, 1):
+            path = (*path, name)
+            self.found.setdefault(path, self._line)
+            if double and depth == len(names):
+                self._tables[path] = self._tables.get(path, 0) + 1
+            if path in self._tables:
+                path = (*path, self._tables[path] - 1)
+                self.found.setdefault(path, self._line)
+        return path
+
+    def _value(self, token: str, path: ValuePath) -> None:
+        if token == "[":
+            self._array(path)
+        elif token == "{":
+            self._entries(path, inline=True)
+
+    def _array(self, path: ValuePath) -> None:
+        position, expected = 0, True
+        for token in self._tokens:
+            if token == "]":
+                return
+            if token == ",":
+                expected = True
+            elif expected and token != "\n":
+                self.found[(*path, position)] = self._line
+                self._value(token, (*path, position))
+                position, expected = position + 1, False
+
+
+def _names(token: str) -> ValuePath:
+    """Return the keys that a token of a dotted key holds."""
+    if token[0] not in "\"'":
+        return tuple(name for name in token.split(".") if name)
+    if "\\" not in token:
+        return (token[1:-1],)
+    from stackfix_lockfiles.toml import loads
+
+    return (str(loads(f"key = {token}", "key")["key"]),)

@@ -11,10 +11,10 @@ from tomlkit import TOMLDocument as Document
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Array, InlineTable, String, Table
 
-from stackfix_lockfiles import _arrays, _document, _inline
-from stackfix_lockfiles._edit import Edit, EditKind
-from stackfix_lockfiles._toml import loads
+from stackfix_lockfiles.edits import document as layout
+from stackfix_lockfiles.edits.edit import Edit, EditKind, toml_key, toml_text
 from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.toml import loads
 
 __all__ = ["apply_to_text"]
 
@@ -129,95 +129,95 @@ def _array(values: Values, keys: tuple[str, ...]) -> list[Any]:
 
 
 def _requirement(document: Document, before: Values, edit: Edit) -> tuple[str, str] | None:
-    place = _document.find(document, edit.keys)
+    place = layout.find(document, edit.keys)
     array = tomlkit.array() if place is None else place.item
     if not isinstance(array, Array):
         raise TypeError("no array")
     if edit.old is None:
         comment = " ".join(edit.why.split()) if edit.comment else ""
         like = [item for item in array if isinstance(item, String)][-1:]
-        new = _arrays.string(str(edit.new), *like)
-        _arrays.append(array, new, comment if comment.isprintable() else "")
+        new = layout.string(str(edit.new), *like)
+        layout.append(array, new, comment if comment.isprintable() else "")
         if place is None:
-            _document.add_key(document, edit.keys[:-1], edit.keys[-1], array.as_string())
+            layout.add_key(document, edit.keys[:-1], edit.keys[-1], array.as_string())
         return None
     position = _position(_array(before, edit.keys), edit)
     if edit.new is None:
         del array[position]
         return None
-    old, new = array[position], _arrays.string(edit.new, array[position])
+    old, new = array[position], layout.string(edit.new, array[position])
     array[position] = new
     return old.as_string(), new.as_string()
 
 
 def _index(document: Document, before: Values, edit: Edit) -> None:
     if edit.new is None:
-        place = _document.find(document, edit.keys)
-        _document.remove(document, place, _position_of(_array(before, edit.keys), edit))
+        place = layout.find(document, edit.keys)
+        layout.remove(document, place, _position_of(_array(before, edit.keys), edit))
         return
     new = str(edit.new)
-    place, parent = (_document.find(document, keys) for keys in (edit.keys, edit.keys[:-1]))
+    place, parent = (layout.find(document, keys) for keys in (edit.keys, edit.keys[:-1]))
     if place is not None and isinstance(place.item, Array):
-        _arrays.append(place.item, tomlkit.value(new))
+        layout.append(place.item, tomlkit.value(new))
     elif parent is not None and parent.section is None:
-        _document.add_key(document, edit.keys[:-1], edit.keys[-1], f"[{new}]")
+        layout.add_key(document, edit.keys[:-1], edit.keys[-1], f"[{new}]")
     else:
-        _document.add_table(document, edit.keys, _lines(new), several=True)
+        layout.add_table(document, edit.keys, _lines(new), several=True)
 
 
 def _conflict(document: Document, _: Values, edit: Edit) -> None:
     new = str(edit.new)
-    place = _document.find(document, edit.keys)
+    place = layout.find(document, edit.keys)
     if place is None:
-        _document.add_key(document, edit.keys[:-1], edit.keys[-1], f"[{new}]")
+        layout.add_key(document, edit.keys[:-1], edit.keys[-1], f"[{new}]")
     elif isinstance(place.item, Array):
-        _arrays.append(place.item, tomlkit.value(new))
+        layout.append(place.item, tomlkit.value(new))
     else:
         raise TypeError("no array")
 
 
 def _source(document: Document, before: Values, edit: Edit) -> None:
     new, package = str(edit.new), str(edit.package)
-    place = _document.find(document, (*edit.keys, package))
+    place = layout.find(document, (*edit.keys, package))
     if edit.new is None:
         present = _table(before, edit.keys)[package]
         several = isinstance(present, list)
-        _document.remove(document, place, _position_of(present, edit) if several else None)
+        layout.remove(document, place, _position_of(present, edit) if several else None)
     elif place is None:
-        _document.add_key(document, edit.keys, package, new)
+        layout.add_key(document, edit.keys, package, new)
     elif edit.old is None:
         _beside(document, place, new)
     else:
         _instead(place, _table(before, edit.keys)[package], edit)
 
 
-def _beside(document: Document, place: _document.Place, new: str) -> None:
+def _beside(document: Document, place: layout.Place, new: str) -> None:
     """Add a source beside the one, or those, that a package has."""
     if isinstance(place.item, Array):
-        _arrays.append(place.item, tomlkit.value(new))
+        layout.append(place.item, tomlkit.value(new))
         return
     if isinstance(place.item, InlineTable) or place.dotted:
         inline = isinstance(place.item, InlineTable)
-        old = place.item.as_string() if inline else _inline.inline(place.item.unwrap())
-        _document.replace(place, tomlkit.value(f"[\n    {old},\n    {new},\n]"))
+        old = place.item.as_string() if inline else toml_text(place.item.unwrap())
+        layout.replace(place, tomlkit.value(f"[\n    {old},\n    {new},\n]"))
         return
     if isinstance(place.item, Table):
-        _document.replace(place, AoT([place.item]))
-    _document.add_table(document, place.path, _lines(new), several=True)
+        layout.replace(place, AoT([place.item]))
+    layout.add_table(document, place.path, _lines(new), several=True)
 
 
-def _instead(place: _document.Place, present: Any, edit: Edit) -> None:
+def _instead(place: layout.Place, present: Any, edit: Edit) -> None:
     """Replace a package's source: the only one, one of several, or all of them."""
     old, new = _value(str(edit.old)), str(edit.new)
     if present == old:
         if isinstance(place.item, AoT):
             raise TypeError("several sections to become one")
         if place.section is not None:
-            _document.refill(place.section, _lines(new))
+            layout.refill(place.section, _lines(new))
         else:
-            _document.replace(place, tomlkit.value(new))
+            layout.replace(place, tomlkit.value(new))
     elif isinstance(place.item, AoT):
-        _document.refill(place.item.body[present.index(old)].value.body, _lines(new))
+        layout.refill(place.item.body[present.index(old)].value.body, _lines(new))
     elif isinstance(place.item, Array):
         place.item[present.index(old)] = tomlkit.value(new)
 
@@ -250,7 +250,7 @@ def _value(text: str) -> Any:
 def _lines(table: str) -> str:
     """Return the entries of an inline table as lines of a section."""
     entries = _value(table).items()
-    return "".join(f"{_inline.key(key)} = {_inline.inline(value)}\n" for key, value in entries)
+    return "".join(f"{toml_key(key)} = {toml_text(value)}\n" for key, value in entries)
 
 
 def _table(values: Values, keys: tuple[str, ...]) -> Values:

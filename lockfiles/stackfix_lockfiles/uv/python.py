@@ -1,4 +1,4 @@
-"""A stand-in for a Python that is not installed.
+"""The Pythons of a uv that must run none: a stand-in for a missing one, and the user's `keyring`.
 
 uv refuses to lock without an interpreter that `requires-python` admits, though a lock for all
 platforms takes nothing from it but its version (tried with uv 0.13.9: same lock). Downloading one
@@ -8,8 +8,10 @@ Python answer uv's question and changes the version in the answer.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +21,7 @@ from packaging.version import InvalidVersion, Version
 
 from stackfix_lockfiles.uv import in_one_line
 
-__all__ = ["admitted", "ignores_pythonhome", "is_missing", "stand_in"]
+__all__ = ["admitted", "ignores_pythonhome", "is_missing", "keyring_path", "stand_in"]
 
 _MISSING = re.compile(
     r"No interpreter found|incompatible with the project's Python requirement"
@@ -88,3 +90,26 @@ def _versions(specifiers: SpecifierSet, wished: str | None) -> Iterator[Version]
     for minor in range(8, 30):
         yield Version(f"3.{minor}.0")
         yield Version(f"3.{minor}.99")
+
+
+def keyring_path(folder: Path) -> dict[str, str]:
+    """A PATH with a `keyring` in front that runs the real one in the user's own environment.
+
+    uv asks it for the credentials of private indexes where `keyring-provider` says so. Without a
+    keyring on PATH there is nothing to change.
+    """
+    real = shutil.which("keyring")
+    if real is None:
+        return {}
+    shims = folder / "bin"
+    shims.mkdir(exist_ok=True)
+    shim = shims / "keyring"
+    lines = ["#!/bin/sh", "unset PYTHONHOME"]
+    lines += [
+        f"export {name}={shlex.quote(os.environ[name])}"
+        for name in ("PYTHONHOME", "PYTHONPATH")
+        if name in os.environ
+    ]
+    shim.write_text("\n".join([*lines, f'exec {shlex.quote(real)} "$@"', ""]), "utf-8")
+    shim.chmod(0o755)
+    return {"PATH": f"{shims}{os.pathsep}{os.environ.get('PATH', '')}"}

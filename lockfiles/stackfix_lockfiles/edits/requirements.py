@@ -1,13 +1,4 @@
-"""Edits of a project's files: made as data, shown to the user, applied to the text later.
-
-tomlkit makes the change: comments, order, layout, quotes and line endings stay. Every change is
-read back: if the result does not say exactly what was meant, or if replacing a requirement would
-touch more than its string, nothing is returned.
-
-Constraints, overrides, sources and the indexes that sources name go into the root's pyproject.toml
-even beside a uv.toml, because uv reads them from there only (tried with uv 0.13.9); an index that
-is asked for every package goes into the uv.toml, which hides those of `[tool.uv]`.
-"""
+"""Edits of requirements, constraints, overrides and conflicts, and applying any edits."""
 
 from __future__ import annotations
 
@@ -17,10 +8,8 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
-from stackfix_lockfiles._edit import Edit, EditKind
-from stackfix_lockfiles._inline import inline
-from stackfix_lockfiles._origin_edits import add_index, add_source, remove_index, remove_source
-from stackfix_lockfiles._specifier import is_url, respecified, respelled, specifier_of
+from stackfix_lockfiles.edits.edit import Edit, EditKind, toml_text
+from stackfix_lockfiles.edits.specifier import is_url, respecified, respelled, specifier_of
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import ConflictItem
 from stackfix_lockfiles.project import Project
@@ -28,18 +17,12 @@ from stackfix_lockfiles.pyproject import TomlFile
 from stackfix_lockfiles.requirement import DeclaredRequirement, parse_requirement
 
 __all__ = [
-    "Edit",
-    "EditKind",
     "add_conflict",
     "add_constraint",
-    "add_index",
     "add_override",
     "add_requirement",
-    "add_source",
     "apply_edits",
-    "remove_index",
     "remove_override",
-    "remove_source",
     "replace_requirement",
     "respell_requirement",
 ]
@@ -242,7 +225,7 @@ def add_conflict(project: Project, items: Iterable[ConflictItem], *, why: str = 
         keys=_CONFLICTS,
         line=None,
         old=None,
-        new=inline(tables),
+        new=toml_text(tables),
         why=why,
     )
 
@@ -255,7 +238,7 @@ def apply_edits(project: Project, edits: Iterable[Edit]) -> Mapping[Path, bytes]
     Raises:
         InputError: a file no longer has what an edit replaces, or cannot be edited safely.
     """
-    from stackfix_lockfiles._apply import apply_to_text  # tomlkit: only where files are edited
+    from stackfix_lockfiles.edits.apply import apply_to_text  # tomlkit: only where files are edited
 
     files: dict[Path, TomlFile] = {file.path: file for file in project.files}
     files[project.uv_config.file.path] = project.uv_config.file

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-__all__ = ["Edit", "EditKind"]
+__all__ = ["Edit", "EditKind", "toml_key", "toml_text"]
 
 
 class EditKind(StrEnum):
@@ -51,3 +54,36 @@ class Edit:
         """`pyproject.toml:12 project.dependencies`, for reports."""
         where = str(self.file) if self.line is None else f"{self.file}:{self.line}"
         return f"{where} {self.table}"
+
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def toml_text(value: object) -> str:
+    """Return a string, boolean, number, array or table on one line: `{ index = "cu128" }`.
+
+    Raises:
+        ValueError: it is something else, such as a date.
+    """
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{toml_key(name)} = {toml_text(item)}" for name, item in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(toml_text(item) for item in value)}]"
+    if isinstance(value, str):
+        if '"' in value and "'" not in value and value.isprintable():
+            return f"'{value}'"
+        return _basic(value)
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    raise ValueError(f"no plain value: {value!r}")
+
+
+def toml_key(name: str) -> str:
+    """Return a key, quoted where it must be."""
+    return name if _BARE.fullmatch(name) else _basic(name)
+
+
+def _basic(value: str) -> str:
+    text = json.dumps(value, ensure_ascii=False)  # TOML's escapes, but for this one character
+    return text.replace("\x7f", "\\u007f")

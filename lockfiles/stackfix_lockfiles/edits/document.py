@@ -1,9 +1,10 @@
-"""Keys and tables added to a TOML document that tomlkit has parsed, where a person would look.
+"""Keys, tables and items added to a TOML document that tomlkit has parsed, where people look.
 
 tomlkit writes every byte back, but puts a new key below the comments that introduce the *next*
 table, and hides a table with parts in several places behind a proxy. So places are found here in
 the bodies: the lists of keys and items that tomlkit writes out. After a change of a body tomlkit's
-own look-up by key is stale: parse anew for the next change.
+own look-up by key is stale: parse anew for the next change. Strings of an array are spelled and
+placed in the array's own style.
 """
 
 from __future__ import annotations
@@ -13,11 +14,23 @@ from dataclasses import dataclass
 
 import tomlkit
 from tomlkit import TOMLDocument
-from tomlkit.items import AoT, Array, InlineTable, Item, Key, Table, Whitespace
+from tomlkit.items import AoT, Array, InlineTable, Item, Key, String, Table, Whitespace
 
-from stackfix_lockfiles import _inline
+from stackfix_lockfiles.edits.edit import toml_key
+from stackfix_lockfiles.toml import TOKEN
 
-__all__ = ["Body", "Place", "add_key", "add_table", "find", "refill", "remove", "replace"]
+__all__ = [
+    "Body",
+    "Place",
+    "add_key",
+    "add_table",
+    "append",
+    "find",
+    "refill",
+    "remove",
+    "replace",
+    "string",
+]
 
 Keys = tuple[str, ...]
 Body = list[tuple[Key | None, Item]]
@@ -60,10 +73,10 @@ def add_key(document: TOMLDocument, table: Keys, name: str, value: str) -> None:
     rest = (*table[len(owner.path) if owner else 0 :], name)
     if owner is not None and isinstance(owner.item, InlineTable):
         for part in reversed(rest[1:]):
-            value = f"{{ {_inline.key(part)} = {value} }}"
+            value = f"{{ {toml_key(part)} = {value} }}"
         _append_inline(owner.item, rest[0], tomlkit.value(value))
     elif len(present) < len(table) and (not present or owner is present[-1]):
-        add_table(document, table, f"{_inline.key(name)} = {value}\n")
+        add_table(document, table, f"{toml_key(name)} = {value}\n")
     else:
         body = document.body if owner is None or owner.section is None else owner.section
         if owner is not None and owner.implied:
@@ -256,3 +269,49 @@ def _above(document: TOMLDocument, item: Item) -> Body:
                     return above
                 above = table.value.body
     return above
+
+
+def string(value: str, like: Item | None = None) -> String:
+    """Return a string with the quotes of another one, where they can hold it."""
+    literal, multiline = '"' in value and "'" not in value, False
+    if isinstance(like, String):
+        token = like.as_string()
+        literal, multiline = token.startswith("'"), token.startswith(('"""', "'''"))
+    try:
+        return tomlkit.string(value, literal=literal, multiline=multiline)
+    except ValueError:  # no literal string can hold it
+        return tomlkit.string(value)
+
+
+def append(array: Array, item: Item, comment: str | None = None) -> None:
+    """Append to an array: on a line of its own, and with a comma behind it, where its style is so.
+
+    The comment is left out where the item shares its line with others.
+    """
+    if not array and comment and "\n" not in array.as_string():
+        array.clear()
+        array.add_line(indent="")
+    text = array.as_string()
+    tokens = [match[0] for match in TOKEN.finditer(text) if match[0][0] not in "#\n"]
+    trailing = tokens[-2] == ","
+    lone = text[:-1].rstrip(" \t").endswith("\n")
+    if not (trailing or (lone and (comment or not array))):
+        array.append(item)
+        return
+    several = "\n" in text
+    indent = _indent(text) if several else " "
+    if lone and comment:
+        parts = (item, Whitespace(","), Whitespace(" "))  # two spaces before the comment
+        array.add_line(*parts, indent=indent, comment=comment, add_comma=False)
+    else:
+        array.add_line(item, indent=indent, newline=several)
+
+
+def _indent(text: str) -> str:
+    """Return the indentation of the array's last line; deeper than the bracket's if it is alone."""
+    lines = text.split("\n")[1:]
+    spaces = [line[: len(line) - len(line.lstrip())] for line in lines]
+    for line, space in zip(reversed(lines), reversed(spaces), strict=True):
+        if line.strip() and not line.lstrip().startswith("]"):
+            return space
+    return spaces[-1] + "    "

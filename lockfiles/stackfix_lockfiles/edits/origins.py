@@ -7,8 +7,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from stackfix_lockfiles._edit import Edit, EditKind
-from stackfix_lockfiles._inline import inline
+from stackfix_lockfiles.edits.edit import Edit, EditKind, toml_text
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.pyproject import Pyproject, TomlFile
@@ -53,7 +52,7 @@ def add_index(
         keys=keys,
         line=None,
         old=None,
-        new=inline(table),
+        new=toml_text(table),
         why=why,
         comment=bool(why),
     )
@@ -84,7 +83,7 @@ def remove_index(project: Project, index: DeclaredIndex, *, why: str = "") -> Ed
                 keys=keys,
                 line=index.line,
                 index=position,
-                old=inline(entry),
+                old=toml_text(entry),
                 new=None,
                 why=why,
             )
@@ -123,7 +122,7 @@ def add_source(
     scope = {"marker": marker, "extra": extra, "group": group}
     table: dict[str, object] = {"index": index}
     table.update((key, value) for key, value in scope.items() if value is not None)
-    wanted = inline(table)
+    wanted = toml_text(table)
     spelled = _spelling(home, package)
     line, old = _present_source(home, spelled, scope)
     return Edit(
@@ -152,7 +151,7 @@ def remove_source(project: Project, source: DeclaredSource, *, why: str = "") ->
     """
     home = project.file(source.file)
     try:
-        old = inline(source.raw)
+        old = toml_text(source.raw)
     except ValueError:
         expected = f"expected strings in the source of {source.package}; edit it by hand"
         raise InputError(home.shown, expected, line=source.line) from None
@@ -196,7 +195,7 @@ def _present_source(
             path += (same[0],)
         value = entries[same[0]]
     try:
-        return file.line(*path), inline(value)
+        return file.line(*path), toml_text(value)
     except ValueError:
         expected = f"expected strings in the source of {package}; edit it by hand"
         raise file.fault(path, expected) from None
