@@ -141,8 +141,9 @@ def _plain_uv(project: Project, files: Mapping[Path, bytes], pins: Mapping[str, 
         for path, data in files.items():
             (copied / path).write_bytes(data)
         upgrades = [f"--upgrade-package={name}=={version}" for name, version in pins.items()]
-        environment = {**os.environ, "PYTHONHOME": "/nowhere", "UV_PYTHON_DOWNLOADS": "never"}
-        return Uv.find().run(["lock", *upgrades], cwd=copied, env=environment).returncode != 0
+        settings = {"PYTHONHOME": "/nowhere", "UV_PYTHON_DOWNLOADS": "never"}
+        done = Uv.find().run(["lock", *upgrades], cwd=copied, settings=settings)
+        return done.returncode != 0
 
 
 def _move(row: Row, project: Project, same: Lock) -> None:

@@ -190,8 +190,8 @@ async def record(locks: list[Path]) -> None:
     stack = tomllib.loads((Path(__file__).parent / "stack.toml").read_text())
     prefixes = tuple(stack["required"]["prefixes"])
     async with httpx.AsyncClient(timeout=60, follow_redirects=True) as client:
-        simple, files = real_index()
-        recorder = Recorder(client, simple, urlsplit(files).netloc)
+        simple, hosted = real_index()
+        recorder = Recorder(client, simple, urlsplit(hosted).netloc)
         for path in locks:
             for name, version in _locked(path):
                 recorder.wanted[name].add(str(Version(version)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import urllib.request
@@ -112,7 +111,7 @@ def _lock(project: Path, *args: str) -> subprocess.CompletedProcess[str]:
         if lock:
             copy.inject(known(lock))
         finished = Uv.find().run(
-            ["lock", *args], cwd=copy.root, env={**os.environ, "PYTHONHOME": str(copy.base / "no")}
+            ["lock", *args], cwd=copy.root, settings={"PYTHONHOME": str(copy.base / "no")}
         )
         (project / "uv.lock").write_bytes(copy.lock.read_bytes() if copy.lock.exists() else b"")
     return subprocess.CompletedProcess(args, finished.returncode, "", finished.stderr)
