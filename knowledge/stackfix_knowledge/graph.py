@@ -4,42 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from stackfix_knowledge.cards.cuda import CudaTable
-from stackfix_knowledge.cards.gpus import GpuTable
-from stackfix_knowledge.overlay import Overlay
 from stackfix_knowledge.reader import facts_folder
-from stackfix_knowledge.stack.advisories import Advisory, AdvisoryTable
-from stackfix_knowledge.stack.couplings import (
-    Collision,
-    Coupling,
-    CouplingTable,
-    CudaCheck,
-    RuntimeCheck,
-)
-from stackfix_knowledge.stack.loading import (
-    Alternatives,
-    AlternativesTable,
-    LoadingTable,
-    SharedLibrary,
-)
 from stackfix_knowledge.stack.packages import PackageTable
-from stackfix_knowledge.stack.variants import VariantTable
-from stackfix_knowledge.stack.vendor import VendorMatrix, VendorTable
-from stackfix_knowledge.wheels.index_pins import PinTable
-from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_knowledge.wheels.release import Release
 from stackfix_knowledge.wheels.store import WheelStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stackfix_knowledge.cards.cuda import CudaTable
+    from stackfix_knowledge.cards.gpus import GpuTable
+    from stackfix_knowledge.overlay import Overlay
+    from stackfix_knowledge.stack.advisories import Advisory, AdvisoryTable
+    from stackfix_knowledge.stack.couplings import (
+        Collision,
+        Coupling,
+        CouplingTable,
+        CudaCheck,
+        RuntimeCheck,
+    )
+    from stackfix_knowledge.stack.loading import (
+        Alternatives,
+        AlternativesTable,
+        LoadingTable,
+        SharedLibrary,
+    )
+    from stackfix_knowledge.stack.variants import VariantTable
+    from stackfix_knowledge.stack.vendor import VendorMatrix, VendorTable
+    from stackfix_knowledge.wheels.index_pins import PinTable
+    from stackfix_knowledge.wheels.indexes import IndexTable
 
 __all__ = ["Graph"]
 
 
 class Graph:
-    """All facts, read when they are first asked for and then kept.
+    """All facts, read when they are first asked for and then kept; so is the code of each table.
 
     What is not known is None or empty, never guessed; the caller says "unknown". Package names
     are normalised ones, as in locks.
@@ -57,6 +60,10 @@ class Graph:
 
         Raises FactsError, whose text is one line, if an overlay is not usable as it is.
         """
+        if not overlays:
+            return cls()
+        from stackfix_knowledge.overlay import Overlay
+
         graph = cls([Overlay.read(path) for path in overlays])
         graph._wheels.check_overlays()
         return graph
@@ -77,38 +84,47 @@ class Graph:
     @cached_property
     def gpus(self) -> GpuTable:
         """Cards by name."""
+        from stackfix_knowledge.cards.gpus import GpuTable
+
         return GpuTable.load([gpu for overlay in self._overlays for gpu in overlay.gpus])
 
     @cached_property
     def cuda(self) -> CudaTable:
         """Toolkits, drivers and compute capabilities."""
+        from stackfix_knowledge.cards.cuda import CudaTable
+
         return CudaTable.load()
 
     @cached_property
     def packages(self) -> PackageTable:
         """Which packages are part of the stack. Packages of overlays count as such."""
-        table = PackageTable.load()
-        return table.with_own(
-            name for overlay in self._overlays for name in overlay.wheels if name not in table
-        )
+        return PackageTable.load(name for overlay in self._overlays for name in overlay.wheels)
 
     @cached_property
     def _alternatives(self) -> AlternativesTable:
+        from stackfix_knowledge.stack.loading import AlternativesTable
+
         return AlternativesTable.load()
 
     @cached_property
     def indexes(self) -> IndexTable:
         """PyTorch's own indexes."""
+        from stackfix_knowledge.wheels.indexes import IndexTable
+
         return IndexTable.load()
 
     @cached_property
     def variants(self) -> VariantTable:
         """Packages and extras that are one product, built for several CUDA majors."""
+        from stackfix_knowledge.stack.variants import VariantTable
+
         return VariantTable.load()
 
     @cached_property
     def loading(self) -> LoadingTable:
         """Shared libraries of CUDA: who installs them, and how packages load them."""
+        from stackfix_knowledge.stack.loading import LoadingTable
+
         return LoadingTable.load()
 
     def cuda_majors(self, library: SharedLibrary) -> frozenset[int]:
@@ -176,19 +192,13 @@ class Graph:
     def _collisions_of(self, name: str) -> tuple[Collision, ...]:
         known = self._couplings.collisions_of(name)
         others = {collision.other for collision in known}
-        measured = tuple(
-            Collision(
-                package=name,
-                versions=SpecifierSet(),
-                other=other,
-                other_versions=SpecifierSet(),
-                path="files of the same name",
-                evidence=evidence,
-            )
-            for other, evidence in self._wheels.collisions(name).items()
-            if other not in others
-        )
-        return (*known, *measured)
+        measured = self._wheels.collisions(name)
+        if not measured:
+            return known
+        from stackfix_knowledge.stack.couplings import Collision
+
+        found = (Collision.measured(name, *pair) for pair in measured.items())
+        return (*known, *(collision for collision in found if collision.other not in others))
 
     def advisories(self, name: str) -> tuple[Advisory, ...]:
         """Known bugs of this package."""
@@ -208,20 +218,28 @@ class Graph:
 
     @cached_property
     def _pins(self) -> PinTable:
+        from stackfix_knowledge.wheels.index_pins import PinTable
+
         return PinTable.load()
 
     @cached_property
     def _vendor(self) -> Mapping[str, VendorTable]:
         """Documented matrices by library."""
+        from stackfix_knowledge.stack.vendor import VendorTable
+
         files = (facts_folder() / "vendor").glob("*.toml")
         return {file.stem: VendorTable.load(file.stem) for file in files}
 
     @cached_property
     def _couplings(self) -> CouplingTable:
+        from stackfix_knowledge.stack.couplings import CouplingTable
+
         return CouplingTable.load(c for overlay in self._overlays for c in overlay.couplings)
 
     @cached_property
     def _advisories(self) -> AdvisoryTable:
+        from stackfix_knowledge.stack.advisories import AdvisoryTable
+
         return AdvisoryTable.load(a for overlay in self._overlays for a in overlay.advisories)
 
 

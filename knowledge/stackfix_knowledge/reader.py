@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import rtoml
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -22,12 +22,11 @@ from stackfix_knowledge.errors import KnowledgeError
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 
-__all__ = ["Entry", "FactsError", "Sources", "facts_folder", "read_facts", "read_file"]
+__all__ = ["Entry", "FactsError", "Rows", "Sources", "facts_folder", "read_facts", "read_file"]
 
 Parsed = TypeVar("Parsed")
 Choice = TypeVar("Choice", bound=StrEnum)
-Sources = Mapping[str, Evidence]
-
+Row = TypeVar("Row")
 
 MAX_BYTES = 64 << 20
 """No facts file is larger; a project's own that is larger is not read at all."""
@@ -229,8 +228,7 @@ class Entry:
 
     def sources(self) -> Sources:
         """The `[sources.NAME]` tables of a file: evidence by name, for `evidence` to refer to."""
-        table = self.entry("sources")
-        return {name: table.entry(name).as_evidence() for name in table.data}
+        return Sources(self.entry("sources"))
 
     def evidence(self, sources: Sources) -> tuple[Evidence, ...]:
         """What `source` names, in order. Raises if it names nothing: no evidence, no fact."""
@@ -268,6 +266,63 @@ class Entry:
             return parse(text)
         except ValueError as error:
             raise self.fault(key, f"{expected}, not {text!r}") from error
+
+
+class Sources(Mapping[str, Evidence]):
+    """The evidence that a file names, each piece read when it is first asked for."""
+
+    def __init__(self, table: Entry) -> None:
+        self._table = table
+        self._read: dict[str, Evidence] = {}
+
+    def __getitem__(self, name: str) -> Evidence:
+        if name not in self._read:
+            if name not in self._table.data:
+                raise KeyError(name)
+            self._read[name] = self._table.entry(name).as_evidence()
+        return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table.data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table.data)
+
+    def __len__(self) -> int:
+        return len(self._table.data)
+
+
+class Rows(Generic[Row]):
+    """What the tables of an array say, found by what they are about, read when first asked for.
+
+    One command asks about the packages of one lock, a small part of all that is known.
+    """
+
+    def __init__(
+        self, entries: Iterable[Entry], about: str, read: Callable[[Entry], Iterable[Row]]
+    ) -> None:
+        """`about`: the key of a table under which stands, or stand, what it is about."""
+        self._entries = tuple(entries)
+        self._reader = read
+        self._read: dict[int, tuple[Row, ...]] = {}
+        self._numbers: dict[str, list[int]] = {}
+        for number, entry in enumerate(self._entries):
+            for name in entry.texts(about):
+                self._numbers.setdefault(name, []).append(number)
+
+    def __iter__(self) -> Iterator[Row]:
+        for number in range(len(self._entries)):
+            yield from self._rows(number)
+
+    def about(self, name: str) -> Iterator[Row]:
+        """What the tables about `name` say, in their order. Raises FactsError."""
+        for number in self._numbers.get(name, ()):
+            yield from self._rows(number)
+
+    def _rows(self, number: int) -> tuple[Row, ...]:
+        if number not in self._read:
+            self._read[number] = tuple(self._reader(self._entries[number]))
+        return self._read[number]
 
 
 def _is_date(text: str) -> bool:

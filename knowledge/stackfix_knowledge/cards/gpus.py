@@ -6,9 +6,8 @@ On a machine that has the card, ask its driver instead; names are for planning e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from functools import cached_property
 from typing import NamedTuple
 
 from stackfix_knowledge.evidence import Evidence
@@ -84,8 +83,9 @@ class GpuTable:
         import difflib  # only a slip of the pen needs it
 
         words = _words(name)
-        begin = [gpu.name for known, gpu in self._by_length if known[: len(words)] == words]
-        by_text = {" ".join(known): gpu.name for known, gpu in self._by_length}
+        named = sorted(self._by_words(), key=lambda pair: len(pair[0]))
+        begin = [gpu.name for known, gpu in named if known[: len(words)] == words]
+        by_text = {" ".join(known): gpu.name for known, gpu in named}
         close = difflib.get_close_matches(" ".join(words), by_text, n=2 * limit, cutoff=0.5)
         return tuple(dict.fromkeys([*begin, *(by_text[text] for text in close)]))[:limit]
 
@@ -95,26 +95,25 @@ class GpuTable:
 
     def _starting_with(self, words: tuple[str, ...]) -> tuple[Gpu, ...]:
         """Cards whose name begins with all of `words`, else those named by most of its start."""
-        longer = tuple(gpu for known, gpu in self._by_length if known[: len(words)] == words)
-        if longer and words:
-            return longer
+        if not words:
+            return ()
+        named = self._by_words(words[0])
+        longer = [(known, gpu) for known, gpu in named if known[: len(words)] == words]
+        if longer:
+            return tuple(gpu for _, gpu in sorted(longer, key=lambda pair: len(pair[0])))
         for length in range(len(words) - 1, 0, -1):
-            if words[:length] in self._by_words:
-                return self._by_words[words[:length]]
+            if found := tuple(gpu for known, gpu in named if known == words[:length]):
+                return found
         return ()
 
-    @cached_property
-    def _by_words(self) -> Mapping[tuple[str, ...], tuple[Gpu, ...]]:
-        found: dict[tuple[str, ...], tuple[Gpu, ...]] = {}
-        for gpu in self._gpus:
-            for words in _forms(gpu):
-                found[words] = (*found.get(words, ()), gpu)
-        return found
-
-    @cached_property
-    def _by_length(self) -> tuple[tuple[tuple[str, ...], Gpu], ...]:
-        pairs = [(words, gpu) for words, gpus in self._by_words.items() for gpu in gpus]
-        return tuple(sorted(pairs, key=lambda pair: len(pair[0])))
+    def _by_words(self, text: str = "") -> Sequence[tuple[tuple[str, ...], Gpu]]:
+        """The names of the cards with that text in a name, as words, each with its card."""
+        return [
+            (words, gpu)
+            for gpu in self._gpus
+            if any(text in name.lower() for name in (gpu.name, *gpu.aliases))
+            for words in _forms(gpu)
+        ]
 
 
 _BRANDS = frozenset({"geforce", "tesla", "quadro"})
@@ -159,14 +158,16 @@ def parse_gpus(file: Entry, key: str) -> Iterator[Gpu]:
             if meant not in names:
                 raise group.fault(f"aliases.{key}", "a name from this group's names")
         capability = group.capability("capability")
+        architecture = group.text("architecture")
+        platform = group.optional_text("platform") or "linux_x86_64"
         evidence = group.evidence(sources)
         for name in names:
             yield Gpu(
                 name=name,
                 capability=capability,
-                architecture=group.text("architecture"),
+                architecture=architecture,
                 segment=segment,
-                platform=group.optional_text("platform") or "linux_x86_64",
+                platform=platform,
                 evidence=evidence,
                 aliases=tuple(alias for alias, meant in aliases.items() if meant == name),
             )

@@ -25,7 +25,7 @@ from stackfix_knowledge.stack.loading import AlternativesTable, LoadingTable
 from stackfix_knowledge.stack.packages import PackageTable, parse_packages
 from stackfix_knowledge.stack.variants import VariantTable
 from stackfix_knowledge.stack.vendor import VendorTable
-from stackfix_knowledge.wheels.coverage import feature_of
+from stackfix_knowledge.wheels.coverage import parse_features
 from stackfix_knowledge.wheels.index_pins import PinTable
 from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_knowledge.wheels.release import parse_release, release_tables
@@ -70,15 +70,15 @@ def _read(file: Entry, name: str) -> None:
     folder, _, stem = name.removesuffix(".toml").rpartition("/")
     readers: dict[str, Callable[[], object]] = {
         "gpus": lambda: tuple(parse_gpus(file, "cards")),
-        "packages": lambda: parse_packages(file),
+        "packages": lambda: tuple(parse_packages(file)),
         "cuda": CudaTable.load,
-        "alternatives": AlternativesTable.load,
-        "couplings": CouplingTable.load,
-        "indexes": IndexTable.load,
+        "alternatives": lambda: tuple(AlternativesTable.load()),
+        "couplings": lambda: tuple(CouplingTable.load()),
+        "indexes": lambda: ((table := IndexTable.load()).builds, table.companions),
         "index-pins": PinTable.load,
         "variants": VariantTable.load,
-        "loading": LoadingTable.load,
-        "features": lambda: feature_of("any"),
+        "loading": lambda: (*(table := LoadingTable.load()), *table.loadings),
+        "features": lambda: tuple(parse_features(file)),
         "statements": lambda: parse_statements(file),
         "xids": lambda: parse_xids(file),
         "borderline": lambda: tuple(parse_decisions(file)),

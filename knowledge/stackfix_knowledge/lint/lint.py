@@ -20,7 +20,7 @@ def lint_shipped() -> Iterator[Remark]:
     folder = facts_folder()
     tables = [path for path in sorted(folder.rglob("*.toml")) if path.parent.name != "wheels"]
     # Without the table of packages nothing else can be read.
-    packages = PackageTable(()) if _broken(folder / "packages.toml") else PackageTable.load()
+    packages = PackageTable({}) if _broken(folder / "packages.toml") else PackageTable.load()
     faults = [
         fault
         for path in tables
@@ -52,7 +52,7 @@ def lint_own(path: Path) -> Iterator[Remark]:
 def _broken(path: Path) -> bool:
     try:
         read_file(path)
-        PackageTable.load()
+        tuple(PackageTable.load())
     except FactsError:
         return True
     return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
@@ -11,7 +12,7 @@ from packaging.version import Version
 
 from stackfix_knowledge.evidence import Evidence, FactSeverity
 from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
-from stackfix_knowledge.reader import Entry, facts_folder, read_facts
+from stackfix_knowledge.reader import Entry, Rows, Sources, facts_folder, read_facts
 
 __all__ = [
     "Advisory",
@@ -57,7 +58,7 @@ class VersionRange(NamedTuple):
 
     def holds(self, version: Version) -> bool:
         """Whether `version` lies in the range; its local part does not count."""
-        public = Version(version.public)
+        public = _public(version)
         if self.introduced is not None and public < self.introduced:
             return False
         if self.fixed is not None and public >= self.fixed:
@@ -145,63 +146,76 @@ class Advisory(NamedTuple):
         """
         return (
             version in self.versions
-            or Version(version.public) in self.versions
+            or _public(version) in self.versions
             or any(affected.holds(version) for affected in self.ranges)
         )
+
+
+def _public(version: Version) -> Version:
+    return version if version.local is None else Version(version.public)
 
 
 class AdvisoryTable:
     """All advisories, by package."""
 
-    def __init__(self, advisories: Iterable[Advisory]) -> None:
-        self.all = tuple(advisories)
+    def __init__(self, files: Iterable[Rows[Advisory]], own: Iterable[Advisory] = ()) -> None:
+        self._files = tuple(files)
+        self._own = tuple(own)
 
     @classmethod
-    def load(cls, extra: Iterable[Advisory] = ()) -> AdvisoryTable:
-        """The shipped advisories, with `extra` ones (a project's own) added."""
+    def load(cls, own: Iterable[Advisory] = ()) -> AdvisoryTable:
+        """The shipped advisories, and a project's own."""
         names = sorted(path.name for path in (facts_folder() / "advisories").glob("*.toml"))
-        shipped = [
-            advisory
-            for name in names
-            for advisory in parse_advisories(read_facts(f"advisories/{name}"), "advisory")
-        ]
-        return cls((*shipped, *extra))
+        return cls([_rows(read_facts(f"advisories/{name}"), "advisory") for name in names], own)
+
+    def __iter__(self) -> Iterator[Advisory]:
+        return chain(*self._files, self._own)
 
     def of(self, package: str) -> tuple[Advisory, ...]:
         """The advisories about this package."""
-        return tuple(advisory for advisory in self.all if package in advisory.packages)
+        return (
+            *(advisory for file in self._files for advisory in file.about(package)),
+            *(advisory for advisory in self._own if package in advisory.packages),
+        )
 
     def get(self, identifier: str) -> Advisory | None:
         """The advisory of that id."""
-        return next((advisory for advisory in self.all if advisory.id == identifier), None)
+        return next((advisory for advisory in self if advisory.id == identifier), None)
 
 
 def parse_advisories(file: Entry, key: str) -> Iterator[Advisory]:
     """Read the advisories under `key` of a facts file. Raises FactsError."""
+    yield from _rows(file, key)
+
+
+def _rows(file: Entry, key: str) -> Rows[Advisory]:
     sources = file.sources()
-    for entry in file.entries(key):
-        entry.only(
-            "id", "packages", "ranges", "versions", "conditions", "severity", "summary",
-            "effect", "workaround", "source",
-        )  # fmt: skip
-        ranges = tuple(_range(item) for item in entry.entries("ranges"))
-        versions = entry.versions("versions")
-        if not ranges and not versions:
-            raise entry.fault("ranges", "ranges or versions: something must be affected")
-        if not entry.texts("packages"):
-            raise entry.fault("packages", "at least one package")
-        yield Advisory(
-            id=entry.text("id"),
-            packages=entry.texts("packages"),
-            ranges=ranges,
-            versions=versions,
-            conditions=_conditions(entry.entry("conditions")),
-            severity=entry.choice("severity", FactSeverity),
-            summary=entry.text("summary"),
-            effect=entry.text("effect"),
-            workaround=_workaround(entry.entry("workaround")) if "workaround" in entry else None,
-            evidence=entry.evidence(sources),
-        )
+    return Rows(file.entries(key), "packages", lambda entry: [_advisory(entry, sources)])
+
+
+def _advisory(entry: Entry, sources: Sources) -> Advisory:
+    entry.only(
+        "id", "packages", "ranges", "versions", "conditions", "severity", "summary",
+        "effect", "workaround", "source",
+    )  # fmt: skip
+    ranges = tuple(_range(item) for item in entry.entries("ranges"))
+    versions = entry.versions("versions")
+    if not ranges and not versions:
+        raise entry.fault("ranges", "ranges or versions: something must be affected")
+    if not entry.texts("packages"):
+        raise entry.fault("packages", "at least one package")
+    return Advisory(
+        id=entry.text("id"),
+        packages=entry.texts("packages"),
+        ranges=ranges,
+        versions=versions,
+        conditions=_conditions(entry.entry("conditions")),
+        severity=entry.choice("severity", FactSeverity),
+        summary=entry.text("summary"),
+        effect=entry.text("effect"),
+        workaround=_workaround(entry.entry("workaround")) if "workaround" in entry else None,
+        evidence=entry.evidence(sources),
+    )
 
 
 def _range(entry: Entry) -> VersionRange:

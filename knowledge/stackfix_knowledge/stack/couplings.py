@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
@@ -11,7 +12,7 @@ from packaging.version import Version
 
 from stackfix_knowledge.cards.cuda import CudaTable
 from stackfix_knowledge.evidence import Evidence, FactSeverity
-from stackfix_knowledge.reader import Entry, Sources, read_facts
+from stackfix_knowledge.reader import Entry, Rows, Sources, read_facts
 
 __all__ = [
     "Collision",
@@ -80,6 +81,18 @@ class Collision(NamedTuple):
     """The file or the pattern of files in question, relative to site-packages."""
     evidence: tuple[Evidence, ...]
 
+    @classmethod
+    def measured(cls, package: str, other: str, evidence: tuple[Evidence, ...]) -> Collision:
+        """A collision that was measured of some versions, and is expected of all."""
+        return cls(
+            package=package,
+            versions=SpecifierSet(),
+            other=other,
+            other_versions=SpecifierSet(),
+            path="files of the same name",
+            evidence=evidence,
+        )
+
     def between(self, version: Version, other: Version) -> bool:
         """Whether these very versions collide."""
         return self.versions.contains(version, prereleases=True) and self.other_versions.contains(
@@ -145,51 +158,64 @@ class CouplingTable:
     def __init__(
         self,
         *,
-        couplings: Iterable[Coupling] = (),
-        collisions: Iterable[Collision] = (),
-        checks: Iterable[RuntimeCheck] = (),
-        cuda: Iterable[CudaCheck] = (),
+        couplings: Rows[Coupling],
+        collisions: Rows[Collision],
+        checks: Rows[RuntimeCheck],
+        cuda: Rows[CudaCheck],
+        own: Iterable[Coupling] = (),
     ) -> None:
-        self.couplings = tuple(couplings)
-        self.collisions = tuple(collisions)
-        self.checks = tuple(checks)
-        self.cuda = tuple(cuda)
+        self.couplings = couplings
+        self.collisions = collisions
+        self.checks = checks
+        self.cuda = cuda
+        self._own = tuple(own)
 
     @classmethod
-    def load(cls, extra: Iterable[Coupling] = ()) -> CouplingTable:
-        """The shipped table, with `extra` couplings (a project's own) added."""
+    def load(cls, own: Iterable[Coupling] = ()) -> CouplingTable:
+        """The shipped table, and a project's own couplings."""
         file = read_facts("couplings.toml")
         file.only("sources", "coupling", "collision", "runtime-check", "cuda-check")
         sources = file.sources()
         return cls(
-            couplings=(*parse_couplings(file, "coupling"), *extra),
-            collisions=[c for e in file.entries("collision") for c in _collisions(e, sources)],
-            checks=[_check(entry, sources) for entry in file.entries("runtime-check")],
-            cuda=[_cuda_check(entry, sources) for entry in file.entries("cuda-check")],
+            couplings=_rows(file, "coupling"),
+            collisions=Rows(
+                file.entries("collision"), "packages", lambda entry: _collisions(entry, sources)
+            ),
+            checks=Rows(
+                file.entries("runtime-check"), "package", lambda entry: [_check(entry, sources)]
+            ),
+            cuda=Rows(
+                file.entries("cuda-check"), "package", lambda entry: [_cuda_check(entry, sources)]
+            ),
+            own=own,
         )
+
+    def __iter__(self) -> Iterator[Coupling | Collision | RuntimeCheck | CudaCheck]:
+        return chain(self.couplings, self._own, self.collisions, self.checks, self.cuda)
 
     def of(self, package: str) -> tuple[Coupling, ...]:
         """The couplings by which this package needs others."""
-        return tuple(coupling for coupling in self.couplings if coupling.package == package)
+        own = (coupling for coupling in self._own if coupling.package == package)
+        return (*self.couplings.about(package), *own)
 
     def collisions_of(self, package: str) -> tuple[Collision, ...]:
         """The collisions of this package, each seen from it."""
         return tuple(
             collision if collision.package == package else collision.turned()
-            for collision in self.collisions
+            for collision in self.collisions.about(package)
             if package in (collision.package, collision.other)
         )
 
     def checks_of(self, package: str) -> tuple[RuntimeCheck, ...]:
         """What this package checks when it runs."""
-        return tuple(check for check in self.checks if check.package == package)
+        return tuple(self.checks.about(package))
 
     def cuda_checks_of(self, package: str, version: Version) -> tuple[CudaCheck, ...]:
         """With whose CUDA this version of a package compares its own."""
         return tuple(
             check
-            for check in self.cuda
-            if check.package == package and check.versions.contains(version, prereleases=True)
+            for check in self.cuda.about(package)
+            if check.versions.contains(version, prereleases=True)
         )
 
 
@@ -198,24 +224,31 @@ def parse_couplings(file: Entry, key: str) -> Iterator[Coupling]:
 
     Raises FactsError.
     """
+    yield from _rows(file, key)
+
+
+def _rows(file: Entry, key: str) -> Rows[Coupling]:
     sources = file.sources()
-    for entry in file.entries(key):
-        entry.only("package", "needs", "relation", "rows", "severity", "why", "source")
-        relation = entry.optional_choice("relation", Relation) or Relation.SPECIFIERS
-        for row in entry.entries("rows"):
-            row.only("versions", "needs")
-            needs = row.optional_specifiers("needs")
-            unknown = needs is None and relation is Relation.SPECIFIERS
-            yield Coupling(
-                package=entry.text("package"),
-                versions=row.specifiers("versions"),
-                needs=entry.text("needs"),
-                relation=Relation.UNKNOWN if unknown else relation,
-                specifiers=needs,
-                severity=entry.choice("severity", FactSeverity),
-                why=entry.text("why"),
-                evidence=entry.evidence(sources),
-            )
+    return Rows(file.entries(key), "package", lambda entry: _couplings(entry, sources))
+
+
+def _couplings(entry: Entry, sources: Sources) -> Iterator[Coupling]:
+    entry.only("package", "needs", "relation", "rows", "severity", "why", "source")
+    relation = entry.optional_choice("relation", Relation) or Relation.SPECIFIERS
+    for row in entry.entries("rows"):
+        row.only("versions", "needs")
+        needs = row.optional_specifiers("needs")
+        unknown = needs is None and relation is Relation.SPECIFIERS
+        yield Coupling(
+            package=entry.text("package"),
+            versions=row.specifiers("versions"),
+            needs=entry.text("needs"),
+            relation=Relation.UNKNOWN if unknown else relation,
+            specifiers=needs,
+            severity=entry.choice("severity", FactSeverity),
+            why=entry.text("why"),
+            evidence=entry.evidence(sources),
+        )
 
 
 def _collisions(entry: Entry, sources: Sources) -> Iterator[Collision]:

@@ -16,7 +16,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix_knowledge.evidence import Evidence
-from stackfix_knowledge.reader import Entry, Sources, read_facts
+from stackfix_knowledge.reader import Entry, Rows, Sources, read_facts
 from stackfix_knowledge.wheels.coverage import Coverage, LibraryCoverage
 from stackfix_knowledge.wheels.release import WheelFact
 
@@ -102,9 +102,9 @@ class Loading(NamedTuple):
 class LoadingTable:
     """Every library of CUDA that wheels install, and how packages load them."""
 
-    def __init__(self, libraries: Iterable[SharedLibrary], loadings: Iterable[Loading]) -> None:
-        self._libraries: Mapping[str, SharedLibrary] = {each.soname: each for each in libraries}
-        self._loadings = tuple(loadings)
+    def __init__(self, libraries: Rows[SharedLibrary], loadings: Rows[Loading]) -> None:
+        self._libraries = libraries
+        self.loadings = loadings
 
     @classmethod
     def load(cls) -> LoadingTable:
@@ -117,21 +117,22 @@ class LoadingTable:
         file.only("sources", "library", "loading")
         sources = file.sources()
         return cls(
-            [each for entry in file.entries("library") for each in _libraries(entry, sources)],
-            [_loading(entry, sources) for entry in file.entries("loading")],
+            Rows(file.entries("library"), "sonames", lambda entry: _libraries(entry, sources)),
+            Rows(file.entries("loading"), "package", lambda entry: [_loading(entry, sources)]),
         )
 
     def __iter__(self) -> Iterator[SharedLibrary]:
-        return iter(self._libraries.values())
+        return iter(self._libraries)
 
     def library(self, soname: str) -> SharedLibrary | None:
         """The library of that name; None where no wheel is known to install it."""
-        return self._libraries.get(soname)
+        found = (each for each in self._libraries.about(soname) if each.soname == soname)
+        return next(found, None)
 
     def of(self, package: str, version: Version) -> Loading:
         """How that release loads libraries; of a package that nobody looked at, a part of it."""
-        for loading in self._loadings:
-            if loading.package == package and loading.concerns(version):
+        for loading in self.loadings.about(package):
+            if loading.concerns(version):
                 return loading
         return Loading(
             package=package,
@@ -207,8 +208,8 @@ class Alternatives(NamedTuple):
 class AlternativesTable:
     """What is known of such packages."""
 
-    def __init__(self, known: Iterable[Alternatives]) -> None:
-        self.all = tuple(known)
+    def __init__(self, known: Rows[Alternatives]) -> None:
+        self._known = known
 
     @classmethod
     def load(cls) -> AlternativesTable:
@@ -216,17 +217,21 @@ class AlternativesTable:
         file = read_facts("alternatives.toml")
         file.only("sources", "alternative")
         sources = file.sources()
-        return cls(_read(entry, sources) for entry in file.entries("alternative"))
+        entries = file.entries("alternative")
+        return cls(Rows(entries, "package", lambda entry: [_alternatives(entry, sources)]))
+
+    def __iter__(self) -> Iterator[Alternatives]:
+        return iter(self._known)
 
     def of(self, package: str, version: Version) -> Alternatives | None:
         """How this version of a package chooses; None: it holds every library once."""
-        for known in self.all:
-            if known.package == package and known.versions.contains(version, prereleases=True):
+        for known in self._known.about(package):
+            if known.versions.contains(version, prereleases=True):
                 return known
         return None
 
 
-def _read(entry: Entry, sources: Sources) -> Alternatives:
+def _alternatives(entry: Entry, sources: Sources) -> Alternatives:
     entry.only(
         "package", "versions", "beside", "library", "loads", "effect", "advice", "source"
     )  # fmt: skip

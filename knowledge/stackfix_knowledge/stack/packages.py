@@ -95,18 +95,23 @@ class Package(NamedTuple):
 
 
 class PackageTable:
-    """Every package of the stack, by normalised name."""
+    """Every package of the stack, by normalised name, each read when it is first asked for."""
 
     def __init__(
         self,
-        packages: Iterable[Package],
+        entries: Mapping[str, tuple[Role, Entry]],
+        evidence: tuple[Evidence, ...] = (),
         *,
         overridable: tuple[str, ...] = (),
         loaded_once: tuple[str, ...] = (),
+        own: Iterable[str] = (),
     ) -> None:
-        self._packages: Mapping[str, Package] = {package.name: package for package in packages}
+        self._entries = entries
+        self._evidence = evidence
+        self._packages: dict[str, Package] = {name: _own(name) for name in own}
+        self._names = {*entries, *self._packages}
         self.on_pytorch_indexes = tuple(
-            name for name, package in self._packages.items() if package.on_pytorch_indexes
+            name for name, (_, entry) in entries.items() if "on-pytorch-indexes" in entry
         )
         """The packages that PyTorch's own indexes have builds of, torch first."""
         self.overridable = overridable
@@ -116,67 +121,58 @@ class PackageTable:
         """Libraries that a process loads once, so that an old copy left somewhere matters."""
 
     @classmethod
-    def load(cls) -> PackageTable:
-        """The shipped table."""
-        return parse_packages(read_facts("packages.toml"))
-
-    def with_own(self, names: Iterable[str]) -> PackageTable:
-        """This table and packages of a project's own, which count as companions to be judged."""
-        own = (
-            Package(
-                name=name,
-                role=Role.COMPANION,
-                family=name,
-                judged=True,
-                cuda_major=None,
-                provides=None,
-                evidence=(),
-            )
-            for name in names
-        )
-        return PackageTable(
-            (*self._packages.values(), *own),
-            overridable=self.overridable,
-            loaded_once=self.loaded_once,
-        )
+    def load(cls, own: Iterable[str] = ()) -> PackageTable:
+        """The shipped table; a project's `own` packages count as companions to be judged."""
+        return parse_packages(read_facts("packages.toml"), own)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._packages
+        return name in self._names
 
     def __iter__(self) -> Iterator[Package]:
-        return iter(self._packages.values())
+        names = dict.fromkeys((*self._entries, *self._packages))
+        return (self._packages.get(name) or self._read(name) for name in names)
 
     def __len__(self) -> int:
-        return len(self._packages)
+        return len(self._names)
 
     def is_stack(self, name: str) -> bool:
         """Whether the graph knows this package as part of the stack."""
-        return name in self._packages
+        return name in self._names
 
     def is_library(self, name: str) -> bool:
         """Whether it is one of NVIDIA's libraries that holds code, such as cuDNN or NCCL."""
-        package = self._packages.get(name)
+        package = self.get(name)
         return package is not None and package.role is Role.LIBRARY and package.judged
 
     def get(self, name: str) -> Package | None:
         """The package of that normalised name."""
-        return self._packages.get(name)
+        if name not in self._names:
+            return None
+        return self._packages.get(name) or self._read(name)
 
     def providing(self, library: str) -> tuple[Package, ...]:
         """The packages that are this library, one for each CUDA major ("cudnn")."""
-        return tuple(p for p in self._packages.values() if p.provides == library)
+        return self._with("provides", library)
 
     def logged_as(self, component: str) -> tuple[str, ...]:
         """The names of the packages that lines of a log call so ("cudnn", "jax")."""
         return tuple(
-            p.name
-            for p in self._packages.values()
-            if component in (p.logged_as or p.provides or p.name, p.name)
+            p.name for p in self if component in (p.logged_as or p.provides or p.name, p.name)
         )
 
     def family(self, name: str) -> tuple[Package, ...]:
         """The packages of one family."""
-        return tuple(p for p in self._packages.values() if p.family == name)
+        own = (p for p in self._packages.values() if p.name not in self._entries)
+        return (*self._with("family", name), *(p for p in own if p.family == name))
+
+    def _with(self, key: str, value: str) -> tuple[Package, ...]:
+        names = [name for name, (_, entry) in self._entries.items() if entry.data.get(key) == value]
+        return tuple(self._packages.get(name) or self._read(name) for name in names)
+
+    def _read(self, name: str) -> Package:
+        role, entry = self._entries[name]
+        package = self._packages[name] = _package(name, role, entry, self._evidence)
+        return package
 
 
 @cache
@@ -185,13 +181,22 @@ def package_table() -> PackageTable:
     return PackageTable.load()
 
 
-def parse_packages(file: Entry) -> PackageTable:
-    """Read a file of packages. Raises FactsError."""
+def parse_packages(file: Entry, own: Iterable[str] = ()) -> PackageTable:
+    """Read a file of packages. Raises FactsError, over a package when that is asked for."""
     file.only("sources", "overridable", "loaded-once", *Role)
+    entries: dict[str, tuple[Role, Entry]] = {}
+    for role in Role:
+        tables = file.entry(role)
+        for name in tables.data:
+            if name in entries:
+                raise tables.fault(name, "each package once")
+            entries[name] = (role, tables.entry(name))
     table = PackageTable(
-        _packages(file),
+        entries,
+        tuple(file.sources().values()),
         overridable=file.texts("overridable"),
         loaded_once=file.texts("loaded-once"),
+        own=(name for name in own if name not in entries),
     )
     for key in ("overridable", "loaded-once"):
         for library in file.texts(key):
@@ -200,16 +205,17 @@ def parse_packages(file: Entry) -> PackageTable:
     return table
 
 
-def _packages(file: Entry) -> Iterator[Package]:
-    evidence = tuple(file.sources().values())
-    seen: set[str] = set()
-    for role in Role:
-        table = file.entry(role)
-        for name in table.data:
-            if name in seen:
-                raise table.fault(name, "each package once")
-            seen.add(name)
-            yield _package(name, role, table.entry(name), evidence)
+def _own(name: str) -> Package:
+    """A package of a project's own, which counts as a companion to be judged."""
+    return Package(
+        name=name,
+        role=Role.COMPANION,
+        family=name,
+        judged=True,
+        cuda_major=None,
+        provides=None,
+        evidence=(),
+    )
 
 
 def _package(name: str, role: Role, entry: Entry, evidence: tuple[Evidence, ...]) -> Package:

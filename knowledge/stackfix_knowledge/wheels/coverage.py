@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from packaging.version import Version
 
 from stackfix_knowledge.evidence import Evidence
 from stackfix_knowledge.hardware import Architecture, CodeKind, ComputeCapability
-from stackfix_knowledge.reader import read_facts
+from stackfix_knowledge.reader import Entry, read_facts
 
 __all__ = [
     "BROAD_MAJORS",
@@ -40,6 +40,7 @@ __all__ = [
     "Share",
     "Support",
     "feature_of",
+    "parse_features",
 ]
 
 BROAD_MAJORS = 2
@@ -358,18 +359,18 @@ def feature_of(library: str) -> Feature | None:
 
 @cache
 def _features() -> tuple[Feature, ...]:
-    table = read_facts("features.toml")
-    table.only("sources", "feature")
-    sources = table.sources()
-    features = []
-    for entry in table.entries("feature"):
+    return tuple(parse_features(read_facts("features.toml")))
+
+
+def parse_features(file: Entry) -> Iterator[Feature]:
+    """Read the features of a facts file. Raises FactsError."""
+    file.only("sources", "feature")
+    sources = file.sources()
+    for entry in file.entries("feature"):
         entry.only("library", "name", "floor", "source")
-        features.append(
-            Feature(
-                library=entry.text("library"),
-                name=entry.text("name"),
-                floor=entry.capability("floor"),
-                evidence=entry.evidence(sources),
-            )
+        yield Feature(
+            library=entry.text("library"),
+            name=entry.text("name"),
+            floor=entry.capability("floor"),
+            evidence=entry.evidence(sources),
         )
-    return tuple(features)

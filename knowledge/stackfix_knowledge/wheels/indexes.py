@@ -6,7 +6,8 @@ it counts as one container with all of those architectures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from packaging.version import Version
@@ -61,31 +62,29 @@ class Companions(NamedTuple):
 class IndexTable:
     """PyTorch's indexes and what each carries."""
 
-    def __init__(
-        self,
-        url: str,
-        builds: Iterable[IndexBuild],
-        companions: Iterable[Companions],
-        cpu: tuple[Evidence, ...],
-    ) -> None:
+    def __init__(self, file: Entry, url: str) -> None:
+        self._file = file
+        self._sources = file.sources()
         self._url = url
-        self._cpu = cpu
         self._releases: dict[str, tuple[Release, ...]] = {}
-        self.builds = tuple(builds)
-        self.companions = tuple(companions)
 
     @classmethod
     def load(cls, url: str | None = None) -> IndexTable:
         """The shipped table; `url`: where a mirror of the indexes is, with a slash at the end."""
         file = read_facts("indexes.toml")
         file.only("url", "sources", "cpu", "build", "companions")
-        sources = file.sources()
-        return cls(
-            url or file.text("url"),
-            [_build(entry, sources) for entry in file.entries("build")],
-            [_companions(entry, sources) for entry in file.entries("companions")],
-            file.entry("cpu").evidence(sources),
-        )
+        return cls(file, url or file.text("url"))
+
+    @cached_property
+    def builds(self) -> tuple[IndexBuild, ...]:
+        """Every build that some document speaks of."""
+        return tuple(_build(entry, self._sources) for entry in self._file.entries("build"))
+
+    @cached_property
+    def companions(self) -> tuple[Companions, ...]:
+        """What stands beside each version of torch."""
+        entries = self._file.entries("companions")
+        return tuple(_companions(entry, self._sources) for entry in entries)
 
     def names(self) -> tuple[str, ...]:
         """The indexes with CUDA builds, oldest CUDA first ("cu117", "cu118", …)."""
@@ -149,7 +148,7 @@ class IndexTable:
             platform="any",
             cpu_only=True,
             coverage=Coverage(libraries=()),
-            evidence=self._cpu,
+            evidence=self._file.entry("cpu").evidence(self._sources),
         )
 
 

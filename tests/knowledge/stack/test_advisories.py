@@ -150,19 +150,19 @@ def test_thor_is_one_device_under_two_numbers() -> None:
 
 
 def test_ids_are_unique(table: AdvisoryTable) -> None:
-    identifiers = [known.id for known in table.all]
+    identifiers = [known.id for known in table]
     assert len(identifiers) == len(set(identifiers))
 
 
 def test_an_error_can_be_checked_in_full(table: AdvisoryTable) -> None:
     """What depends on conditions nobody can see here is a warning at most."""
-    for known in table.all:
+    for known in table:
         if known.severity is FactSeverity.ERROR:
             assert not known.conditions.unobservable, known.id
 
 
 def test_an_error_rests_on_more_than_an_unconfirmed_report(table: AdvisoryTable) -> None:
-    for known in table.all:
+    for known in table:
         if known.severity is FactSeverity.ERROR:
             assert any(
                 item.kind is not EvidenceKind.REPORTED or item.confirmed for item in known.evidence
@@ -171,7 +171,7 @@ def test_an_error_rests_on_more_than_an_unconfirmed_report(table: AdvisoryTable)
 
 def test_every_advisory_has_evidence_and_known_packages(table: AdvisoryTable) -> None:
     packages = PackageTable.load()
-    for known in table.all:
+    for known in table:
         assert known.evidence, known.id
         for name in (*known.packages, *known.conditions.beside):
             assert packages.is_stack(name), (known.id, name)

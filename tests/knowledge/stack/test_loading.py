@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,7 @@ def test_a_wrong_fact_is_named(tmp_path: Path, text: str, place: str) -> None:
     file = tmp_path / "loading.toml"
     source = '[sources.s]\nkind = "documented"\nwhere = "x"\ndate = "2026-11-30"\n'
     file.write_text(source + text)
+    table = LoadingTable.parse(read_file(file))
     with pytest.raises(FactsError) as caught:
-        LoadingTable.parse(read_file(file))
+        list(chain(table, table.loadings))
     assert caught.value.place.endswith(place)

@@ -80,8 +80,8 @@ def test_every_library_says_which_one_it_is(packages: PackageTable) -> None:
     assert all(package.provides for package in packages if package.role is Role.LIBRARY)
 
 
-def test_a_projects_own_package_counts_as_a_companion(packages: PackageTable) -> None:
-    own = packages.with_own(["my-kernels"]).get("my-kernels")
+def test_a_projects_own_package_counts_as_a_companion() -> None:
+    own = PackageTable.load(["my-kernels"]).get("my-kernels")
     assert own is not None
     assert (own.role, own.judged) == (Role.COMPANION, True)
 
