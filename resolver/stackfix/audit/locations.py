@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stackfix.gate.result import Location
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 
 if TYPE_CHECKING:
     from stackfix.audit.inputs.flat import FlatLock
 
-__all__ = ["Locations", "in_repository"]
+__all__ = ["Location", "Locations", "in_repository"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """A line of a file."""
+
+    file: str
+    """Relative to the repository, with forward slashes."""
+    line: int
 
 
 @lru_cache(maxsize=4096)

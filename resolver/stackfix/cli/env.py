@@ -46,7 +46,7 @@ def command(
     Each line gives its reason; what may or may not apply is a comment. A shell takes it by
     `stackfix env > gpu.env && . ./gpu.env`. Nothing in the project is written.
     """
-    from stackfix.audit.audit import audit
+    from stackfix.audit.lock_audit import audit
     from stackfix.audit.settings import policy
     from stackfix.cli.asking import find_project, graph_of, settings_of
     from stackfix.env.advise import advise

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from stackfix.audit.audit import Audit
 from stackfix.audit.environments import LockedEnvironment
 from stackfix.audit.locations import Locations
+from stackfix.audit.lock_audit import Audit
 from stackfix.gate.compare import compare
 from stackfix.gate.hits import hits_of, without_locations
 from stackfix.gate.moved import moved

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stackfix.audit.audit import Audit, audit
 from stackfix.audit.locations import Locations, in_repository
+from stackfix.audit.lock_audit import Audit, audit
 from stackfix.audit.lock_files import LockFile, parse, project_of, python_beside, read_bytes
 from stackfix.audit.settings import declaring, overlays, policy, settings_of
 from stackfix.gate.hits import hits_of

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stackfix.audit.locations import Location
 from stackfix.model.finding import Severity
 from stackfix_knowledge.evidence import Evidence
 
-__all__ = ["Checked", "Hit", "Location", "Moved"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
-    """A line of a file."""
-
-    file: str
-    """Relative to the repository, with forward slashes."""
-    line: int
+__all__ = ["Checked", "Hit", "Moved"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from stackfix.audit.audit import Audit
+from stackfix.audit.lock_audit import Audit
 from stackfix.model.finding import Finding
 from stackfix.model.stack import Piece
 from stackfix.plan.case import Case

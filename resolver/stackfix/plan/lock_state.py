@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackfix.audit.audit import Audit, audit, locked_environments
 from stackfix.audit.environments import LockedEnvironments
+from stackfix.audit.lock_audit import Audit, audit, locked_environments
 from stackfix.model.environment import TargetEnvironment
 from stackfix.model.stack import Stack
 from stackfix.plan.request import Request

@@ -16,7 +16,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from stackfix.audit.audit import audit
+from stackfix.audit.lock_audit import audit
 from stackfix.model.stack import Piece
 from stackfix.plan.lock_state import lock_state
 from stackfix.plan.request import Request

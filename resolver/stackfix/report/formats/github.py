@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stackfix.gate.result import Checked, Hit, Location
+from stackfix.audit.locations import Location
+from stackfix.gate.result import Checked, Hit
 from stackfix.report.formats.interface import Format, Totals
 from stackfix.report.formats.words import moved_lines, sentence, summary
 from stackfix.wording import clean

@@ -6,7 +6,8 @@ import hashlib
 import json
 from collections.abc import Iterator
 
-from stackfix.gate.result import Checked, Hit, Location
+from stackfix.audit.locations import Location
+from stackfix.gate.result import Checked, Hit
 from stackfix.report.formats.interface import Format, Totals
 from stackfix.report.formats.words import sentence
 

@@ -11,7 +11,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from stackfix.gate.result import Checked, Hit, Location
+from stackfix.audit.locations import Location
+from stackfix.gate.result import Checked, Hit
 from stackfix.report.formats.interface import Format, Totals
 from stackfix.report.formats.words import sentence, via_words
 

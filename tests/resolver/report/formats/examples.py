@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stackfix.gate.result import Checked, Hit, Location, Moved
+from stackfix.audit.locations import Location
+from stackfix.gate.result import Checked, Hit, Moved
 from stackfix.model.finding import Severity
 from stackfix.report.formats import format_named
 from stackfix.report.formats.interface import Totals
