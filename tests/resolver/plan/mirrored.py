@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from stackfix.model.policy import AcceptedFinding
 from stackfix.plan.plan import Plan
 from stackfix.plan.propose import propose
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.wheels.indexes import IndexTable
 from stackfix_lockfiles.uv import Uv
+from tests.registry.facts import FactsIndex
 from tests.registry.server import Index
 from tests.resolver.plan.planning import project_of, request_for
 
 __all__ = ["Mirrored", "conflicting", "locked", "on_index", "plan_on"]
+
+
+STACK_ALONE = AcceptedFinding(
+    code="SF502",
+    reason="the index made of facts serves what packages ask of the stack alone",
+)
 
 
 class Mirrored(Graph):
@@ -63,4 +72,8 @@ def locked(index: Index, folder: Path, *dependencies: str, extra: str = "") -> P
 
 def plan_on(index: Index, project: Path, *cards: str, **options: object) -> Plan:
     """The plan for these cards with the local server's indexes."""
-    return propose(request_for(project, Mirrored(index), *cards, **options))
+    request = request_for(project, Mirrored(index), *cards, **options)
+    if isinstance(index, FactsIndex):
+        accepted = (*request.policy.accepted, STACK_ALONE)
+        request = replace(request, policy=replace(request.policy, accepted=accepted))
+    return propose(request)

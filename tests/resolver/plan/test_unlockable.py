@@ -392,26 +392,32 @@ def test_a_lock_that_uv_can_bring_up_to_date_is_planned_from_there(
     assert holds(facts_index, project, plan, BLACKWELL)
 
 
-def test_a_lock_that_is_out_of_date_and_fine_is_said_to_be_so(
+def test_a_lock_that_is_out_of_date_and_fine_is_brought_up_to_date(
     facts_index: Index, tmp_path: Path
 ) -> None:
     project = project_of(tmp_path / "p", "torch==2.7.1")
     run_uv(project, "lock")
     ask(project, "torch==2.7.1", "torch==2.8.0")
     plan = plan_on(facts_index, project, BLACKWELL)
-    assert plan.status is Status.NOTHING_TO_DO
+    assert plan.status is Status.PLANNED
+    assert {finding.code for finding in plan.findings} >= {"SF507"}
+    assert "SF507" not in {finding.code for finding in plan.remaining}
+    assert not plan.edits
+    assert ("torch", "2.7.1", "2.8.0") in {(m.package, m.before, m.after) for m in plan.moves}
     assert "uv.lock is out of date" in plan.warnings[0]
+    assert holds(facts_index, project, plan, BLACKWELL)
 
 
-def test_a_lock_that_cannot_be_brought_up_to_date_is_planned_as_it_is(
+def test_a_lock_that_cannot_be_brought_up_to_date_is_said_to_be_so(
     facts_index: Index, tmp_path: Path
 ) -> None:
     project = project_of(tmp_path / "p", "torch==2.8.0")
     run_uv(project, "lock")
     ask(project, '"torch==2.8.0"', '"torch==2.8.0", "nvidia-nccl-cu12 @ file:///gone.whl"')
     plan = plan_on(facts_index, project, H100)
-    assert plan.status is Status.NOTHING_TO_DO
+    assert plan.status is Status.IMPOSSIBLE
     assert "planned with it as it is, since uv could not bring it up to date" in plan.warnings[0]
+    assert any("gone.whl" in obstacle.reason for obstacle in plan.obstacles)
 
 
 def test_what_uv_itself_writes_otherwise_is_no_lock_out_of_date(
