@@ -5,9 +5,6 @@ constraints and overrides in `manifest`. Where the files ask for something else 
 --check` fails and `uv sync` locks anew. uv rewrites markers, so those are not compared, and of the
 sources only an index that holds everywhere: a difference that is named is one; that none is named
 proves nothing.
-
-Requirements are read here by a pattern of their own, since a gate asks this of every lock and
-`packaging` takes longer to load than all of that.
 """
 
 from __future__ import annotations
@@ -15,25 +12,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
 
 from stackfix_lockfiles.errors import without_credentials
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.packages import LockedPackage, LockedRequirement, PackageMetadata
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.pyproject import Pyproject
+from stackfix_lockfiles.requirement import read_requirement
 
 __all__ = ["Difference", "differences"]
 
-_REQUIREMENT = re.compile(
-    r"\s*(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[(?P<extras>[^\]]*)\])?\s*"
-    r"(?:(?P<url>@.*)|\(?(?P<clauses>[^;()@]*)\)?\s*(?:;.*)?)",
-    re.DOTALL,
-)
-_LONGEST = 10_000
 _EXTRA = re.compile(r"""extra\s*==\s*(?:'([^']*)'|"([^"]*)")""")
 _MINORS = tuple(f"3.{minor}.{patch}" for minor in range(7, 20) for patch in (0, 9))
 _DYNAMIC = {"dependencies": "", "optional-dependencies": "extra"}
@@ -91,14 +83,14 @@ def differences(project: Project, lock: Lock) -> tuple[Difference, ...]:
         keys = ("tool", "uv", f"{scope}-dependencies")
         try:
             asked = list(_array(project.main, keys, scope))
-        except _Unreadable:
+        except _NoRequirement:
             continue
         known = [_Entry.recorded(one, scope) for one in recorded]
         found += _compared(asked, known, project.main)
     return tuple(found)
 
 
-class _Unreadable(Exception):
+class _NoRequirement(Exception):
     """Something is no requirement."""
 
 
@@ -120,16 +112,15 @@ class _Entry:
 
     @classmethod
     def written(cls, text: object, scope: Scope, place: tuple[str | int, ...]) -> _Entry:
-        short = isinstance(text, str) and len(text) <= _LONGEST
-        found = _REQUIREMENT.fullmatch(str(text)) if short else None
+        found = read_requirement(text) if isinstance(text, str) else None
         if found is None:
-            raise _Unreadable
+            raise _NoRequirement
         return cls(
-            name=_normal(found["name"]),
+            name=found.name,
             scope=scope,
-            extras=frozenset(_normal(e) for e in (found["extras"] or "").split(",") if e.strip()),
-            clauses=_clauses(found["clauses"] or ""),
-            anywhere=found["url"] is not None,
+            extras=found.extras,
+            clauses=_clauses(found.specifier),
+            anywhere=found.url is not None,
             place=place,
         )
 
@@ -138,7 +129,7 @@ class _Entry:
         return cls(
             name=recorded.name,
             scope=scope,
-            extras=frozenset(_normal(extra) for extra in recorded.extras),
+            extras=frozenset(canonicalize_name(extra) for extra in recorded.extras),
             clauses=_clauses(recorded.specifier),
             anywhere=recorded.source is not None,
             index=_address(recorded.index or ""),
@@ -186,7 +177,7 @@ def _of_member(file: Pyproject, project: Project, lock: Lock) -> Iterator[Differ
     try:
         homes = _homes(file, project)
         asked = [replace(e, index=homes.get(e.name, "")) for e in _requirements(file)]
-    except _Unreadable:
+    except _NoRequirement:
         return
     known = [_Entry.recorded(one, _recorded_scope(one)) for one in recorded.requires_dist]
     for group, requirements in recorded.requires_dev.items():
@@ -210,7 +201,7 @@ def _homes(file: Pyproject, project: Project) -> Mapping[str, str | None]:
         named |= _named_indexes(home)
         for package, value in home.table("tool", "uv", "sources").items():
             single = isinstance(value, dict) and set(value) == {"index"}
-            found[_normal(package)] = named.get(str(value["index"])) if single else None
+            found[canonicalize_name(package)] = named.get(str(value["index"])) if single else None
     return found
 
 
@@ -261,15 +252,17 @@ def _requirements(file: Pyproject) -> Iterator[_Entry]:
     yield from _array(file, ("project", "dependencies"), "")
     for extra in file.table("project", "optional-dependencies"):
         place = ("project", "optional-dependencies", extra)
-        yield from _array(file, place, f"extra {_normal(extra)}")
+        yield from _array(file, place, f"extra {canonicalize_name(extra)}")
     groups: dict[str, list[_Entry]] = {}
     includes: dict[str, set[str]] = {}
     for group, items in file.table("dependency-groups").items():
-        name, keys = _normal(group), ("dependency-groups", group)
+        name, keys = str(canonicalize_name(group)), ("dependency-groups", group)
         groups.setdefault(name, []).extend(_array(file, keys, f"group {name}"))
         for item in items:
             if isinstance(item, dict):
-                includes.setdefault(name, set()).add(_normal(str(item.get("include-group"))))
+                includes.setdefault(name, set()).add(
+                    canonicalize_name(str(item.get("include-group")))
+                )
     legacy = ("tool", "uv", "dev-dependencies")
     groups.setdefault("dev", []).extend(_array(file, legacy, "group dev"))
     for name in groups:
@@ -288,7 +281,7 @@ def _reached(group: str, includes: Mapping[str, set[str]]) -> list[str]:
 def _array(file: Pyproject, keys: tuple[str, ...], scope: Scope) -> Iterator[_Entry]:
     items = file.table(*keys[:-1]).get(keys[-1], [])
     if not isinstance(items, list):
-        raise _Unreadable
+        raise _NoRequirement
     for index, item in enumerate(items):
         if not isinstance(item, dict):
             yield _Entry.written(item, scope, (*keys, index))
@@ -331,7 +324,7 @@ def _grouped(entries: Iterable[_Entry]) -> Mapping[tuple[Scope, str], list[_Entr
 def _recorded_scope(recorded: LockedRequirement) -> Scope:
     """The extra that a recorded requirement belongs to, which is in its marker."""
     found = _EXTRA.search(recorded.marker or "")
-    return f"extra {_normal(found[1] or found[2] or '')}" if found else ""
+    return f"extra {canonicalize_name(found[1] or found[2] or '')}" if found else ""
 
 
 def _clauses(specifier: str) -> frozenset[str]:
@@ -341,8 +334,3 @@ def _clauses(specifier: str) -> frozenset[str]:
 def _as_written(clause: str) -> tuple[bool, str]:
     """Lower bounds first, as people write them."""
     return (clause.startswith(("<", "!")), clause)
-
-
-@lru_cache(maxsize=4096)
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name.strip()).lower()

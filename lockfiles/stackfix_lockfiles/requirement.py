@@ -1,19 +1,112 @@
-"""A requirement where the user wrote it: file, table, position and line."""
+"""A requirement: what its text says, and where the user wrote it.
+
+`packaging` reads one in a tenth of a millisecond and takes longer to load than a gate takes for a
+lock, so that texts are read by one pattern here, and by `packaging` where its objects are needed.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
 from stackfix_lockfiles.errors import InputError
+from stackfix_lockfiles.markers import Marker, Truths
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
-__all__ = ["DeclaredRequirement", "IncludedGroup", "parse_requirement"]
+__all__ = [
+    "DeclaredRequirement",
+    "IncludedGroup",
+    "RequirementLine",
+    "full_requirement",
+    "parse_requirement",
+    "read_requirement",
+]
+
+_LINE = re.compile(
+    r"""
+    \s*+(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?+)\s*+
+    (?:\[(?P<extras>[^\]]*+)\]\s*+)?+
+    (?:
+        @\s*+(?P<url>(?:[^\s;]|;(?!\s))++)
+        |\((?P<bracketed>[^)]*+)\)
+        |(?P<bare>(?:[<>=!~][^;@()\[\]]*+)?+)
+    )\s*+
+    (?:;(?P<marker>.*+))?+
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+"""Nothing that matched is tried again: time grows with the length of a text, whatever is in it."""
+_LONGEST = 10_000
+_UNSEEN = ("platform_release", "platform_version")
+"""Marker variables that name a kernel, which no lock knows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequirementLine:
+    """What one requirement says; its specifier may be none that `packaging` takes."""
+
+    name: str
+    """Normalised."""
+    extras: frozenset[str]
+    """Normalised."""
+    specifier: str
+    """As written, "==9.5.1.17"; empty for any version and for a URL."""
+    url: str | None
+    """What follows the `@`."""
+    marker: Marker | None
+    unclear: bool
+    """Whether it depends on something that nobody knows before the installation."""
+
+    def holds(self, truths: Truths) -> bool:
+        """Whether it applies in an environment; an unclear one does not count."""
+        if self.unclear:
+            return False
+        return self.marker is None or self.marker.holds(truths)
+
+    def __str__(self) -> str:
+        extras = f"[{','.join(sorted(self.extras))}]" if self.extras else ""
+        return f"{self.name}{extras}{self.specifier}"
+
+
+@lru_cache(maxsize=65536)
+def read_requirement(text: str) -> RequirementLine | None:
+    """The requirement in a text; None where it is none (old metadata has some)."""
+    found = _LINE.fullmatch(text) if len(text) <= _LONGEST else None
+    if found is None:
+        return None
+    name, extras, url, bracketed, bare, marker = found.groups()
+    try:
+        parsed = Marker(marker.strip()) if marker and marker.strip() else None
+    except ValueError:
+        return None
+    return RequirementLine(
+        name=canonicalize_name(name),
+        extras=frozenset(
+            canonicalize_name(extra.strip()) for extra in (extras or "").split(",") if extra.strip()
+        ),
+        specifier="".join((bracketed or bare or "").split()),
+        url=url,
+        marker=parsed,
+        unclear=bool(marker) and any(variable in marker for variable in _UNSEEN),
+    )
+
+
+@lru_cache(maxsize=65536)
+def full_requirement(text: str) -> Requirement | None:
+    """The requirement in a text as `packaging` has it; None where it is not valid."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        return Requirement(text)
+    except InvalidRequirement:
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

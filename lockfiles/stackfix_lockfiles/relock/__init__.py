@@ -16,6 +16,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from stackfix_lockfiles.lock import ConflictItem
 from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.project import Project
@@ -240,7 +242,7 @@ def _set_aside(said: str, remote: Mapping[str, Known]) -> set[str]:
     if said == "timed out":
         return set(remote)
     name = next((found["name"] for found in _UNREADABLE.finditer(said)), None)
-    failed = remote.get(name.lower().replace("_", "-").replace(".", "-")) if name else None
+    failed = remote.get(canonicalize_name(name)) if name else None
     if failed is None:
         return set(remote) if remote and _GIT.search(said) else set()
     if not _GIT.search(said):

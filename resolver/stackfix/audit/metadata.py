@@ -11,11 +11,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from packaging.version import InvalidVersion, Version
 
 from stackfix.model.stack import is_other_build, usual_index
-from stackfix.rules.requires import DeclaredMetadata, Line, parse_line
+from stackfix.rules.requires import DeclaredMetadata
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.lock import Lock, LockedFile, LockedPackage, SourceKind
 from stackfix_lockfiles.metadata import RequirementsCache
+from stackfix_lockfiles.requirement import RequirementLine, read_requirement
 
 __all__ = ["MetadataReader"]
 
@@ -174,5 +175,5 @@ def _stated(
     )
 
 
-def _parsed(lines: Iterable[str]) -> Iterator[Line]:
-    return (line for text in lines if (line := parse_line(text)) is not None)
+def _parsed(lines: Iterable[str]) -> Iterator[RequirementLine]:
+    return (line for text in lines if (line := read_requirement(text)) is not None)

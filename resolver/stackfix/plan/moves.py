@@ -11,11 +11,11 @@ from stackfix.plan.attempt import Attempt
 from stackfix.plan.case import Case
 from stackfix.plan.lock_state import LockState
 from stackfix.plan.plan import Move, VariantChange
-from stackfix.solve.problem import parse_requirement
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.stack.packages import Role
 from stackfix_lockfiles.diff import Fork, PackageChange
 from stackfix_lockfiles.edits import Edit
+from stackfix_lockfiles.requirement import full_requirement
 
 __all__ = ["moves"]
 
@@ -124,7 +124,7 @@ def _concerns(edit: Edit, name: str) -> bool:
     """Whether an edit is about that package."""
     if edit.package is not None:
         return bool(canonicalize_name(edit.package) == name)
-    requirements = (parse_requirement(text) for text in (edit.old, edit.new) if text)
+    requirements = (full_requirement(text) for text in (edit.old, edit.new) if text)
     return any(r is not None and canonicalize_name(r.name) == name for r in requirements)
 
 

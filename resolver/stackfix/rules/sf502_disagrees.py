@@ -27,10 +27,11 @@ from packaging.version import InvalidVersion, Version
 from stackfix.model.finding import Finding, Severity
 from stackfix.model.stack import is_other_build, usual_index
 from stackfix.rules.locked import DeclaredEnvironment
-from stackfix.rules.requires import DeclaredMetadata, Line, admits
+from stackfix.rules.requires import DeclaredMetadata, admits
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.lock import Lock, LockedPackage, SourceKind
+from stackfix_lockfiles.requirement import RequirementLine
 
 __all__ = ["Disagrees"]
 
@@ -49,7 +50,7 @@ class Disagrees:
             if stated is None:
                 continue
             truths = locked.truths_of(package)
-            missing: list[Line] = []
+            missing: list[RequirementLine] = []
             for line in stated.lines:
                 if line.name in locked.overrides or line.name in locked.excludes:
                     continue  # SF503's
@@ -70,7 +71,7 @@ class Disagrees:
                 yield self._left_out(package, missing, stated)
 
     def _left_out(
-        self, package: LockedPackage, missing: list[Line], stated: DeclaredMetadata
+        self, package: LockedPackage, missing: list[RequirementLine], stated: DeclaredMetadata
     ) -> Finding:
         names = ", ".join(map(str, missing[:_MOST]))
         more = f" and {len(missing) - _MOST} more" if len(missing) > _MOST else ""

@@ -28,9 +28,10 @@ from collections.abc import Iterator
 
 from stackfix.model.finding import Finding, Severity
 from stackfix.rules.locked import DeclaredEnvironment
-from stackfix.rules.requires import DeclaredMetadata, Line, admits
+from stackfix.rules.requires import DeclaredMetadata, admits
 from stackfix_knowledge.evidence import Evidence, EvidenceKind
 from stackfix_lockfiles.lock import LockedPackage
+from stackfix_lockfiles.requirement import RequirementLine
 
 __all__ = ["Override"]
 
@@ -55,7 +56,7 @@ class Override:
     def _line(
         self,
         package: LockedPackage,
-        line: Line,
+        line: RequirementLine,
         stated: DeclaredMetadata,
         locked: DeclaredEnvironment,
     ) -> Iterator[Finding]:

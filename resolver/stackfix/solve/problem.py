@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TypeAlias
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
@@ -22,6 +21,7 @@ from stackfix.solve.terms import PackageKey, StackRequirement
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.stack.variants import Variant
 from stackfix_knowledge.wheels.release import Release, WheelFact
+from stackfix_lockfiles.requirement import full_requirement
 
 __all__ = [
     "SAME_INDEX",
@@ -29,20 +29,10 @@ __all__ = [
     "IndexName",
     "Problem",
     "VariantSwap",
-    "parse_requirement",
 ]
 
 IndexName: TypeAlias = str | None
 """Where a package of PyTorch's comes from: an index of theirs by name, None for the default one."""
-
-
-@lru_cache(maxsize=65536)
-def parse_requirement(text: str) -> Requirement | None:
-    """A Requires-Dist line; None when it is not a valid requirement (old metadata has some)."""
-    try:
-        return Requirement(text)
-    except InvalidRequirement:
-        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +178,7 @@ class Problem:
         }
         found = []
         for text in requires:
-            requirement = parse_requirement(text)
+            requirement = full_requirement(text)
             if requirement is None:
                 continue
             marker = requirement.marker

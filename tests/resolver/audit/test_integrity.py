@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.rules.requires import admits, parse_line
+from stackfix.rules.requires import admits
 from stackfix_lockfiles.markers import Truths
 from stackfix_lockfiles.metadata import RequirementsCache
 from stackfix_lockfiles.platforms import Platform
+from stackfix_lockfiles.requirement import read_requirement
 from tests.resolver.gate.making import checked, codes, package, project, root
 
 CUDNN = "nvidia-cudnn-cu12"
@@ -271,7 +272,7 @@ LINES = [
 
 @pytest.mark.parametrize(("text", "name", "specifier"), LINES)
 def test_lines_of_metadata_as_wheels_have_them(text: str, name: str, specifier: str) -> None:
-    line = parse_line(text)
+    line = read_requirement(text)
     assert line is not None
     assert (line.name, line.specifier) == (name, specifier)
 
@@ -291,7 +292,7 @@ def test_lines_agree_with_the_library_on_every_known_wheel() -> None:
                     theirs = Requirement(text)
                 except InvalidRequirement:
                     continue
-                ours = parse_line(text)
+                ours = read_requirement(text)
                 assert ours is not None, text
                 assert ours.name == canonicalize_name(theirs.name)
                 assert ours.extras == {str(canonicalize_name(e)) for e in theirs.extras}

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stackfix.audit.inputs.flat import FlatLock, FlatPackage
-from stackfix.rules.requires import parse_line
 from stackfix_lockfiles import toml
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import LockedPackage, Source, SourceKind
+from stackfix_lockfiles.requirement import read_requirement
 
 __all__ = ["parse_requirements"]
 
@@ -49,20 +49,18 @@ def parse_requirements(data: bytes, name: str) -> FlatLock:
 
 def _entry(line: str, number: int, index: str, name: str) -> FlatPackage:
     text = _OPTION.split(line, maxsplit=1)[0].strip()
-    found = parse_line(text)
+    found = read_requirement(text)
     if found is None:
         raise InputError(name, f"expected a requirement, found {text[:80]!r}", line=number)
     pin = _PIN.fullmatch(found.specifier)
-    direct = "@" in text.partition(";")[0]
-    if pin is None and not direct:
+    if pin is None and found.url is None:
         expected = f"expected a pinned requirement such as {found.name}==1.2.3, found {text[:80]!r}"
         raise InputError(name, expected, line=number)
-    kind = SourceKind.URL if direct else SourceKind.REGISTRY
-    value = text.partition(";")[0].partition("@")[2].strip() if direct else index
+    kind = SourceKind.REGISTRY if found.url is None else SourceKind.URL
     locked = LockedPackage(
         name=found.name,
         version=pin[1] if pin else None,
-        source=Source(kind, value),
+        source=Source(kind, index if found.url is None else found.url),
         raw={"hashes": _HASH.findall(line)},
     )
     return FlatPackage(locked=locked, line=number, marker=found.marker)

@@ -13,9 +13,9 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from stackfix.plan.lock_state import LockState
-from stackfix.solve.problem import parse_requirement
 from stackfix.solve.terms import PackageKey, StackRequirement
 from stackfix_lockfiles.lock import LockedPackage
+from stackfix_lockfiles.requirement import full_requirement
 
 __all__ = ["OutsideRequirements", "dependents", "outside_requirements"]
 
@@ -82,7 +82,7 @@ def _stated(lock_state: LockState, lines: Iterable[str], origin: str) -> Iterabl
     """What metadata says of packages of the stack."""
     stack_names = lock_state.gpu_packages
     for line in lines:
-        requirement = parse_requirement(line)
+        requirement = full_requirement(line)
         if requirement is None or canonicalize_name(requirement.name) not in stack_names:
             continue
         # Without extras: what stays asks no more than it did.
