@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from stackfix_knowledge.errors import KnowledgeError
     from stackfix_knowledge.evidence import Evidence, EvidenceKind
     from stackfix_knowledge.graph import Graph
     from stackfix_knowledge.hardware import Architecture, ComputeCapability, DriverVersion

@@ -204,10 +204,6 @@ class Graph:
         """Known bugs of this package."""
         return self._advisories.of(name)
 
-    def advisory(self, identifier: str) -> Advisory | None:
-        """The advisory of that id."""
-        return self._advisories.get(identifier)
-
     def _documented(self, name: str) -> tuple[Release, ...]:
         return self.indexes.releases(name) if name in self.packages.on_pytorch_indexes else ()
 

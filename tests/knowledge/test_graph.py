@@ -65,12 +65,6 @@ def test_collisions_are_seen_from_the_package_asked_about(graph: Graph) -> None:
     assert all(c.package == "nvidia-nccl-cu13" for c in graph.collisions("nvidia-nccl-cu13"))
 
 
-def test_an_advisory_is_found_by_its_id(graph: Graph) -> None:
-    found = graph.advisory("nccl-rtx50-shared-memory")
-    assert found is not None
-    assert found in graph.advisories("nvidia-nccl-cu12")
-
-
 def test_the_version_is_a_date_and_a_digest_and_stays(graph: Graph) -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}", graph.version)
     assert Graph.load().version == graph.version

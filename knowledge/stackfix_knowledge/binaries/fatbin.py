@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
@@ -26,7 +25,6 @@ __all__ = [
     "Budget",
     "Container",
     "containers",
-    "count_containers",
     "embedded_containers",
 ]
 
@@ -72,14 +70,6 @@ class Budget:
         self.left -= 1
         if self.left < 0:
             raise Unreadable(self._name, None, f"at most {MOST_IMAGES:,} images of GPU code")
-
-
-def count_containers(
-    data: Buffer, start: int, end: int, *, name: str
-) -> Counter[frozenset[Architecture]]:
-    """How many containers between two offsets hold exactly which architectures."""
-    found = containers(data, start, end, name=name, budget=Budget(name))
-    return Counter(container.images for container in found)
 
 
 def containers(

@@ -12,7 +12,7 @@ from stackfix_knowledge.evidence import Evidence, Fact
 from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 from stackfix_knowledge.reader import Entry, Sources, read_facts
 
-__all__ = ["CudaTable", "DriverBranch", "LifeSpan", "PtxLanguage", "Toolkit", "cuda_table"]
+__all__ = ["CudaTable", "LifeSpan", "PtxLanguage", "Toolkit", "cuda_table"]
 
 
 class Toolkit(NamedTuple):
@@ -54,17 +54,6 @@ class PtxLanguage(NamedTuple):
     evidence: tuple[Evidence, ...]
 
 
-class DriverBranch(NamedTuple):
-    """A branch of the data-centre driver."""
-
-    number: int
-    kind: str | None
-    """"long-term", "production" or "new-feature"; None if not known."""
-    end_of_life: str | None
-    """Year and month in which it ends ("2028-06"); None if not known."""
-    evidence: tuple[Evidence, ...]
-
-
 class CudaTable:
     """Toolkits, drivers and capabilities; each answer comes with its evidence."""
 
@@ -74,12 +63,10 @@ class CudaTable:
         toolkits: Iterable[Toolkit],
         minima: Mapping[tuple[int, str], Fact[DriverVersion]],
         spans: Iterable[LifeSpan],
-        branches: Iterable[DriverBranch],
         languages: Iterable[PtxLanguage] = (),
         forward_compatibility: tuple[Evidence, ...] = (),
     ) -> None:
         self.toolkits = tuple(sorted(toolkits, key=lambda toolkit: toolkit.version))
-        self.branches = tuple(sorted(branches, key=lambda branch: branch.number))
         self.spans = {span.capability.device: span for span in spans}
         self._minima = dict(minima)
         self.languages = tuple(languages)
@@ -91,8 +78,7 @@ class CudaTable:
         """The shipped table."""
         file = read_facts("cuda.toml")
         file.only(
-            "sources", "toolkit", "compatibility", "forward-compatibility", "ptx", "capability",
-            "branch",
+            "sources", "toolkit", "compatibility", "forward-compatibility", "ptx", "capability"
         )  # fmt: skip
         sources = file.sources()
         return cls(
@@ -101,7 +87,6 @@ class CudaTable:
                 pair for entry in file.entries("compatibility") for pair in _minima(entry, sources)
             ),
             spans=[_span(entry, sources) for entry in file.entries("capability")],
-            branches=[_branch(entry, sources) for entry in file.entries("branch")],
             languages=[_language(entry, sources) for entry in file.entries("ptx")],
             forward_compatibility=file.entry("forward-compatibility").evidence(sources),
         )
@@ -135,21 +120,6 @@ class CudaTable:
                 if driver is not None:
                     return Fact(value=driver, evidence=toolkit.evidence, note=toolkit.note)
         return None
-
-    def highest_cuda(self, driver: DriverVersion) -> Fact[Version] | None:
-        """The newest toolkit, as major.minor, whose PTX this Linux driver compiles.
-
-        A driver newer than every known toolkit may know a newer one. None for a driver older than
-        the oldest toolkit known.
-        """
-        best = None
-        for toolkit in self.toolkits:
-            if toolkit.linux is not None and toolkit.linux <= driver:
-                best = toolkit
-        if best is None:
-            return None
-        major, minor = best.version.release[:2]
-        return Fact(value=Version(f"{major}.{minor}"), evidence=best.evidence, note=best.note)
 
     def first_driver(self, capability: ComputeCapability) -> Fact[DriverVersion] | None:
         """The first Linux driver that runs a card of this capability; None if not known."""
@@ -224,10 +194,6 @@ class CudaTable:
             return None
         return Fact(value=wanted, evidence=span.evidence, note=span.note)
 
-    def branch(self, driver: DriverVersion) -> DriverBranch | None:
-        """What is known about the branch of this driver."""
-        return next((known for known in self.branches if known.number == driver.branch), None)
-
 
 @cache
 def cuda_table() -> CudaTable:
@@ -296,15 +262,5 @@ def _language(entry: Entry, sources: Sources) -> PtxLanguage:
     return PtxLanguage(
         language=(language.major, language.minor),
         toolkits=toolkits,
-        evidence=entry.evidence(sources),
-    )
-
-
-def _branch(entry: Entry, sources: Sources) -> DriverBranch:
-    entry.only("number", "kind", "end-of-life", "source")
-    return DriverBranch(
-        number=entry.integer("number"),
-        kind=entry.optional_text("kind"),
-        end_of_life=entry.optional_text("end-of-life"),
         evidence=entry.evidence(sources),
     )

@@ -178,10 +178,6 @@ class AdvisoryTable:
             *(advisory for advisory in self._own if package in advisory.packages),
         )
 
-    def get(self, identifier: str) -> Advisory | None:
-        """The advisory of that id."""
-        return next((advisory for advisory in self if advisory.id == identifier), None)
-
 
 def parse_advisories(file: Entry, key: str) -> Iterator[Advisory]:
     """Read the advisories under `key` of a facts file. Raises FactsError."""

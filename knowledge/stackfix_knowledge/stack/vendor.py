@@ -52,15 +52,6 @@ class VendorMatrix(NamedTuple):
         """Whether the vendor lists the capability for this release."""
         return any(known.device == capability.device for known in self.capabilities)
 
-    def driver(self, capability: ComputeCapability) -> DriverVersion | None:
-        """The oldest Linux driver documented for this capability; None if not listed."""
-        drivers = [
-            row.linux
-            for row in self.rows
-            if row.linux is not None and capability in row.capabilities
-        ]
-        return min(drivers, default=None)
-
 
 class VendorTable:
     """The documented matrices of one library, by its release."""

@@ -241,18 +241,6 @@ class Coverage:
             return Support.PARTIAL
         return Support.JIT if Support.JIT in verdicts else Support.SUPPORTED
 
-    def worst(self, card: ComputeCapability) -> LibraryCoverage | None:
-        """The library with the worst verdict; None where no library is judged.
-
-        Among equals the one with the smallest share, then the most containers.
-        """
-
-        def rank(library: LibraryCoverage) -> tuple[int, float, int]:
-            share = library.share(card, toolkit=self.toolkit)
-            return (_SEVERITY.index(share.support), share.covered, -share.total)
-
-        return min((library for library, _ in self._judged(card)), key=rank, default=None)
-
     def architectures(self) -> tuple[Architecture, ...]:
         """Every architecture that some container holds, sorted."""
         return tuple(

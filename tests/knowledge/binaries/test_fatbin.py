@@ -2,6 +2,7 @@
 
 import struct
 import time
+from collections import Counter
 from contextlib import suppress
 
 import pytest
@@ -14,7 +15,6 @@ from stackfix_knowledge.binaries.fatbin import (
     Budget,
     Container,
     containers,
-    count_containers,
     embedded_containers,
 )
 from stackfix_knowledge.hardware import Architecture
@@ -26,7 +26,7 @@ sets = st.sets(st.sampled_from(NAMES), min_size=1)
 
 
 def counts(data: bytes) -> dict[str, int]:
-    found = count_containers(data, 0, len(data), name="lib.so")
+    found = Counter(container.images for container in everything(data))
     return {" ".join(map(str, sorted(images))): count for images, count in found.items()}
 
 
@@ -56,7 +56,8 @@ def test_two_images_of_one_architecture_count_once() -> None:
 def test_only_what_lies_between_the_offsets_counts() -> None:
     data = build("sm_80") + build("sm_90")
     start = len(build("sm_80"))
-    assert list(count_containers(data, start, len(data), name="x").values()) == [1]
+    found = containers(data, start, len(data), name="x", budget=Budget("x"))
+    assert [str(image) for container in found for image in container.images] == ["sm_90"]
 
 
 def test_padding_of_any_length_lies_between_containers() -> None:

@@ -10,7 +10,7 @@ import pytest
 from uv import find_uv_bin
 
 from stackfix_knowledge.binaries.elf import is_elf, read_elf
-from stackfix_knowledge.binaries.fatbin import count_containers
+from stackfix_knowledge.binaries.fatbin import Budget, containers
 from stackfix_knowledge.binaries.library import is_library
 from stackfix_knowledge.hardware import Architecture
 
@@ -79,7 +79,8 @@ def linked(data: bytes, name: str) -> Counter[frozenset[Architecture]]:
     counts: Counter[frozenset[Architecture]] = Counter()
     for section in read_elf(data, name=name).sections if is_elf(data[:6]) else ():
         if section.name in (".nv_fatbin", "__nv_relfatbin"):
-            counts += count_containers(data, section.offset, section.end, name=name)
+            found = containers(data, section.offset, section.end, name=name, budget=Budget(name))
+            counts.update(container.images for container in found)
     return counts
 
 

@@ -62,29 +62,6 @@ def test_a_toolkit_without_documented_driver_is_unknown(cuda: CudaTable) -> None
 
 
 @pytest.mark.parametrize(
-    ("driver", "toolkit"),
-    [
-        ("535.104.05", "12.2"),
-        ("570.133.07", "12.8"),
-        ("575.57.08", "12.9"),
-        ("580.65.06", "13.0"),
-        ("580.126.09", "13.0"),
-        ("525.60.13", "12.0"),
-    ],
-)
-def test_a_driver_compiles_ptx_up_to_its_own_cuda(
-    cuda: CudaTable, driver: str, toolkit: str
-) -> None:
-    known = cuda.highest_cuda(DriverVersion(driver))
-    assert known is not None
-    assert known.value == Version(toolkit)
-
-
-def test_a_driver_older_than_all_toolkits_is_unknown(cuda: CudaTable) -> None:
-    assert cuda.highest_cuda(DriverVersion("304.54")) is None
-
-
-@pytest.mark.parametrize(
     ("card", "branch"),
     [("12.0", 570), ("10.0", 570), ("10.3", 575), ("9.0", 520), ("8.9", 520), ("11.0", 580)],
 )
@@ -131,13 +108,6 @@ def test_the_advised_driver_knows_the_card(cuda: CudaTable) -> None:
 
 def test_nothing_is_advised_for_an_unknown_card(cuda: CudaTable) -> None:
     assert cuda.advised_driver(capability("3.7"), DriverVersion("525.60.13")) is None
-
-
-def test_driver_branches(cuda: CudaTable) -> None:
-    branch = cuda.branch(DriverVersion("580.126.09"))
-    assert branch is not None
-    assert (branch.kind, branch.end_of_life) == ("long-term", "2028-06")
-    assert cuda.branch(DriverVersion("581.15")) is None
 
 
 def test_toolkits_and_their_drivers_rise_together(cuda: CudaTable) -> None:

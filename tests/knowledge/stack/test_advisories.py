@@ -17,8 +17,8 @@ def table() -> AdvisoryTable:
 
 
 def advisory(table: AdvisoryTable, identifier: str) -> Advisory:
-    found = table.get(identifier)
-    assert found is not None
+    (found,) = [one for one in table if one.id == identifier]
+    assert found in table.of(found.packages[0])
     return found
 
 

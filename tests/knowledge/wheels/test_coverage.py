@@ -101,7 +101,6 @@ def test_the_worst_library_decides() -> None:
     good, bad = library("good.so", sm_75__sm_80=9), library("bad.so", sm_80__sm_90=9)
     assert package(good, bad).support(T4) is Support.PARTIAL
     assert package(bad, bad).support(T4) is Support.UNSUPPORTED
-    assert package(good, bad).worst(T4) is bad
 
 
 def test_a_package_is_unsupported_where_its_main_library_is() -> None:
@@ -138,7 +137,6 @@ def test_the_library_of_an_optional_feature_is_not_judged() -> None:
     sparse = library("torch/lib/libcusparseLt-294d6944.so.0", sm_80__sm_90=10)
     kernels = library("torch.so", sm_75__sm_80__sm_90=340)
     assert package(kernels, sparse).support(T4) is Support.SUPPORTED
-    assert package(kernels, sparse).worst(T4) is kernels
     assert package(sparse).support(RTX_5090) is Support.SUPPORTED
 
 
@@ -199,10 +197,6 @@ def test_architectures_are_sorted_machine_code_first() -> None:
     assert [str(image) for image in found] == ["sm_80", "sm_90", "sm_120", "compute_90"]
 
 
-def test_nothing_is_worst_where_nothing_is_judged() -> None:
-    assert package(library(sm_90a=1)).worst(H100) is None
-
-
 shares = st.builds(
     Share, native=st.integers(0, 50), jit=st.integers(0, 50), none=st.integers(0, 50)
 )
@@ -251,11 +245,10 @@ RANKS = [Support.UNSUPPORTED, Support.PARTIAL, Support.JIT, Support.SUPPORTED]
 def test_no_package_is_better_than_its_worst_library(
     libs: list[LibraryCoverage], card: ComputeCapability
 ) -> None:
-    worst = package(*libs).worst(card)
-    if worst is not None:
-        verdict = worst.support(card)
-        assert verdict is not None
-        assert RANKS.index(package(*libs).support(card)) <= max(RANKS.index(verdict), 1)
+    verdicts = [verdict for one in libs if (verdict := one.support(card)) is not None]
+    if verdicts:
+        worst = min(map(RANKS.index, verdicts))
+        assert RANKS.index(package(*libs).support(card)) <= max(worst, 1)
 
 
 @given(st.lists(libraries, max_size=4), card_strategy)
