@@ -11,18 +11,15 @@ for git and URL packages where their source cannot be read, for then their own v
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from packaging.utils import canonicalize_name
 
 from stackfix_lockfiles.lock import ConflictItem
 from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock.asking import asked_within, forget_forks, in_the_way, requirements
-from stackfix_lockfiles.relock.reach import answers, host_of, out_of_reach
+from stackfix_lockfiles.relock.reach import TIMED_OUT, answers, out_of_reach, set_aside
 from stackfix_lockfiles.relock.refusals import (
     IndexUnreachable,
     NotCached,
@@ -60,12 +57,6 @@ SOURCE_PATIENCE = 60.0
 """Seconds uv gets while it may still be cloning; then the old lock's record is used."""
 ROUNDS = 4
 """Runs in which single unreadable packages are set aside, before all of them are."""
-
-_UNREADABLE = re.compile(
-    r"Failed to (?:download and build|download|build|fetch|read metadata[^`]*|parse[^`]*"
-    r"|prepare[^`]*) `(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:==[^`]*| @ [^`]*)?`"
-)
-_GIT = re.compile(r"Git operation failed|failed to (?:clone|fetch)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +204,7 @@ def _lock(run: _LockRun, entries: Sequence[Known], offline: bool) -> tuple[Known
         stderr = _try(run, SOURCE_PATIENCE if remote else TIMEOUT)
         if stderr is None:
             return tuple(injected)
-        names = _set_aside(in_one_line(stderr), remote) if number < ROUNDS - 1 else set(remote)
+        names = set_aside(in_one_line(stderr), remote) if number < ROUNDS - 1 else set(remote)
         if not names and in_the_way(stderr) and forget_forks(run.copy.lock):
             run.forked_anew = True
             continue
@@ -227,28 +218,14 @@ _REMOTE = (SourceKind.GIT, SourceKind.URL)
 
 
 def _try(run: _LockRun, timeout: float) -> str | None:
-    """What uv said when it failed, None when it locked; `timed out` when it took too long."""
+    """What uv said when it failed, None when it locked; TIMED_OUT when it took too long."""
     try:
         finished = run(timeout)
     except TimedOut as error:
         if timeout == TIMEOUT:
             raise RelockRefused(str(error)) from None
-        return "timed out"
+        return TIMED_OUT
     return finished.stderr if finished.returncode else None
-
-
-def _set_aside(said: str, remote: Mapping[str, Known]) -> set[str]:
-    """The packages to read from the old lock, given why uv failed; none: that would not help."""
-    if said == "timed out":
-        return set(remote)
-    name = next((found["name"] for found in _UNREADABLE.finditer(said)), None)
-    failed = remote.get(canonicalize_name(name)) if name else None
-    if failed is None:
-        return set(remote) if remote and _GIT.search(said) else set()
-    if not _GIT.search(said):
-        return {failed.name}
-    host = host_of(failed.source)
-    return {entry.name for entry in remote.values() if host_of(entry.source) == host}
 
 
 def _inject(run: _LockRun, remote: dict[str, Known], names: Collection[str]) -> tuple[Known, ...]:

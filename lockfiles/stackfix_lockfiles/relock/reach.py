@@ -1,22 +1,34 @@
-"""Which git and URL sources uv could read, and which hosts answer at all.
+"""Which git and URL sources uv can read, and which hosts answer at all.
 
-uv itself tries a dead host several times, with pauses. A look that costs little comes first.
+uv itself tries a dead host several times, with pauses. A look that costs little comes first; then
+uv's own words tell what it could not read.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from packaging.utils import canonicalize_name
+
 from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.scratch import Known
 
-__all__ = ["answers", "host_of", "out_of_reach"]
+__all__ = ["TIMED_OUT", "answers", "host_of", "out_of_reach", "set_aside"]
+
+TIMED_OUT = "timed out"
+"""In place of what uv said: it may still have been cloning."""
+_UNREADABLE = re.compile(
+    r"Failed to (?:download and build|download|build|fetch|read metadata[^`]*|parse[^`]*"
+    r"|prepare[^`]*) `(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:==[^`]*| @ [^`]*)?`"
+)
+_GIT = re.compile(r"Git operation failed|failed to (?:clone|fetch)")
 
 _PATIENCE = 2.0
 """Seconds to wait for a host to take a connection."""
@@ -41,6 +53,20 @@ def out_of_reach(entries: Iterable[Known], *, cache: Path | None, offline: bool)
                 if not answers:
                     unreadable.update(names)
     return unreadable
+
+
+def set_aside(said: str, remote: Mapping[str, Known]) -> set[str]:
+    """The packages to read from the old lock, given why uv failed; none: that would not help."""
+    if said == TIMED_OUT:
+        return set(remote)
+    name = next((found["name"] for found in _UNREADABLE.finditer(said)), None)
+    failed = remote.get(canonicalize_name(name)) if name else None
+    if failed is None:
+        return set(remote) if remote and _GIT.search(said) else set()
+    if not _GIT.search(said):
+        return {failed.name}
+    host = host_of(failed.source)
+    return {entry.name for entry in remote.values() if host_of(entry.source) == host}
 
 
 def answers(url: str) -> bool:
