@@ -9,7 +9,7 @@ bin := $(abspath $(VENV))/bin
 installed := $(VENV)/.installed
 target ?= RTX 5090:4@570.133.07
 
-.PHONY: help venv demo test test-slow test-network lint format bench clean
+.PHONY: help venv demo test test-slow test-network lint format schemas bench clean
 
 help:
 	@echo "make demo          plan and apply a move on an example project (about a minute)"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-network  the tests that ask the package index; fetches torch, jax and CUDA (4 GB)"
 	@echo "make lint          ruff, mypy, import contracts"
 	@echo "make format        let ruff format the code"
+	@echo "make schemas       write the JSON schemas anew, from the types of the documents"
 	@echo "make bench         measure (ratios in one run)"
 
 venv: $(installed)
@@ -49,6 +50,9 @@ lint: $(installed)
 format: $(installed)
 	$(bin)/ruff format .
 	$(bin)/ruff check --fix .
+
+schemas: $(installed)
+	$(bin)/python -m stackfix.report.schemas
 
 bench: $(installed)
 	$(bin)/python -m tests.bench

@@ -31,7 +31,7 @@ def main(path: str, target: str, out: str) -> None:
     from stackfix.cli.asking import find_project, graph_of
     from stackfix.plan.propose import propose
     from stackfix.plan.request import Request
-    from stackfix.report.saved import save_plan
+    from stackfix.report.plan import save_plan
     from stackfix.targets.parse import parse_target
 
     project = find_project(Path(path))

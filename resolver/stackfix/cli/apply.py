@@ -65,13 +65,13 @@ def _refuse_planning_options() -> None:
 def _plan_and_write(
     choice: Choice, options: dict[str, Any], *, yes: bool, dry_run: bool, prove: bool
 ) -> int:
+    from stackfix.cli.printing import print_text
     from stackfix.plan.plan import Status
-    from stackfix.report.console import output_console
-    from stackfix.report.plan_text import download_words, show_plan
+    from stackfix.report.plan_text import download_words, plan_text
 
     _ask_is_possible(yes or dry_run)
     plan, origin = make_plan(choice, options, quiet=False)
-    show_plan(output_console(), plan, origin=origin)
+    print_text(plan_text(plan, origin=origin))
     if plan.status is Status.IMPOSSIBLE:
         return NO_PLAN
     if not plan.files:
@@ -87,21 +87,22 @@ def _plan_and_write(
 
 def _write_saved(folder: Path, choice: Choice, *, yes: bool, dry_run: bool, prove: bool) -> int:
     from stackfix.cli.asking import project_of_plan
-    from stackfix.report.saved import load_plan
+    from stackfix.plan.plan import Status
+    from stackfix.report.plan import load_plan
     from stackfix.wording import clean, size
 
     _ask_is_possible(yes or dry_run)
     saved = load_plan(folder)
-    if saved.status == "impossible":
+    if saved.status is Status.IMPOSSIBLE:
         click.echo(f"{folder}: this plan found no way, there is nothing to write")
         return NO_PLAN
     if not saved.files:
         click.echo(f"{folder}: this plan found nothing to do")
         return 0
     root = project_of_plan(saved, choice.project).root
-    width = max((len(package) for package, _, _ in saved.moves), default=0)
-    for package, before, after in saved.moves:
-        click.echo(clean(f"  {package:{width}}  {before or 'new'} → {after or 'leaves'}"))
+    width = max((len(row.package) for row in saved.moves), default=0)
+    for row in saved.moves:
+        click.echo(clean(f"  {row.package:{width}}  {row.before} → {row.after}"))
     if saved.diff:
         click.echo(clean(saved.diff.rstrip("\n")))
     if _confirmed(saved.files, yes=yes, dry_run=dry_run):
@@ -147,16 +148,14 @@ def _proven(choice: Choice, root: Path, files: Any) -> bool:
 
 
 def _write(root: Path, files: Any, base: Any, fetches: str) -> None:
-    from stackfix.report.console import output_console
-    from stackfix.report.plan_text import show_next
+    from stackfix.cli.printing import print_text
+    from stackfix.report.plan_text import next_text
     from stackfix_lockfiles.transaction import commit
 
     commit(root, files, expected=base, label="stackfix apply")
     click.echo(f"\n✓ wrote {', '.join(sorted(str(path) for path in files))}")
-    show_next(
-        output_console(),
-        [("uv sync", fetches), ("stackfix apply --undo", "takes the change back")],
-    )
+    steps = [("uv sync", fetches), ("stackfix apply --undo", "takes the change back")]
+    print_text(next_text(steps))
 
 
 def _undo(path: Path) -> int:

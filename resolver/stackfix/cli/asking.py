@@ -17,7 +17,7 @@ from stackfix_lockfiles.pyproject import Pyproject
 
 if TYPE_CHECKING:
     from stackfix.host.host import Host
-    from stackfix.report.saved import SavedPlan
+    from stackfix.report.plan import SavedPlan
 
 __all__ = ["find_project", "graph_of", "machine", "project_of_plan", "request_of"]
 

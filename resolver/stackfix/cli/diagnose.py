@@ -79,19 +79,12 @@ def command(
 
 
 def _print(found: Diagnosis, redact: bool, output_format: str) -> None:
+    from stackfix.cli.printing import print_result
     from stackfix.diagnose.redact import Redactor
+    from stackfix.report.diagnosis import diagnosis_document, diagnosis_text
 
-    redactor = Redactor.of(found) if redact else None
-    if output_format == "json":
-        from stackfix.report.diagnosis_json import diagnosis_document
-        from stackfix.report.json import dump
-
-        click.echo(dump(diagnosis_document(found, redactor)), nl=False)
-    else:
-        from stackfix.report.console import output_console
-        from stackfix.report.diagnosis_text import show_diagnosis
-
-        show_diagnosis(output_console(), found, redactor)
+    document = diagnosis_document(found, Redactor.of(found) if redact else None)
+    print_result(output_format, lambda: document, lambda: diagnosis_text(document))
 
 
 def _follow(paths: list[str], redact: bool, reaction: str | None, output_format: str) -> int:

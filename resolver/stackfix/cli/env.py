@@ -49,8 +49,10 @@ def command(
     from stackfix.audit.lock_audit import audit
     from stackfix.audit.settings import policy
     from stackfix.cli.asking import find_project, graph_of, settings_of
+    from stackfix.cli.printing import print_result
     from stackfix.env.advise import advise
     from stackfix.model.selection import Selection
+    from stackfix.report.environment import environment_document, environment_lines
     from stackfix.targets.hosts import targets_of_host
     from stackfix_lockfiles.lock import Lock
 
@@ -69,16 +71,11 @@ def command(
     audited = audit(lock, targets, selection, policy(settings), graph=graph, project=found)
     stack = audited.environments.plainest(targets[0].platform).stack
     advice = advise(stack, host, targets, graph)
-    if output_format == "json":
-        from stackfix.report.env_json import env_document
-        from stackfix.report.json import dump
-
-        click.echo(dump(env_document(advice, targets)), nl=False)
-    else:
-        from stackfix.report.env_text import env_lines
-
-        for line in env_lines(advice, targets):
-            click.echo(line)
+    print_result(
+        output_format,
+        lambda: environment_document(advice, targets),
+        lambda: environment_lines(advice, targets),
+    )
     return 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from stackfix.cli.known import graph_at, package_name, project_option
+from stackfix.cli.known import graph_at, package_name, print_known, project_option
 from stackfix.cli.options import format_option
 
 __all__ = ["command"]
@@ -27,18 +27,14 @@ def command(subject: str, project: Path | None, output_format: str) -> int:
     """
     if _CODE.fullmatch(subject):
         return _rule(subject.upper(), output_format)
-    from stackfix.cli.showing import show_package_or_release
-
     text, separator, version = subject.partition("==")
     name = package_name(text, "a code like SF101 or a release like torch==2.7.1")
-    show_package_or_release(
-        name, version.strip() if separator else None, graph_at(project), output_format
-    )
+    print_known(name, version.strip() if separator else None, graph_at(project), output_format)
     return 0
 
 
 def _rule(code: str, output_format: str) -> int:
-    from stackfix.report.json import dump
+    from stackfix.documents.document import dump
     from stackfix.rules.catalogue import explain
 
     text = explain(code)

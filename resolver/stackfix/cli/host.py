@@ -46,30 +46,22 @@ def command(files: tuple[Path, ...], output_format: str) -> int:
 
 
 def _show(host: Host, output_format: str) -> None:
-    if output_format == "json":
-        from stackfix.documents.document import dump
-        from stackfix.host.document import host_document
+    from stackfix.cli.printing import print_result
+    from stackfix.host.document import host_document
+    from stackfix.report.host import host_text
 
-        click.echo(dump(host_document(host)), nl=False)
-    else:
-        from stackfix.report.console import output_console
-        from stackfix.report.host_text import show_host
-
-        show_host(output_console(), host)
+    print_result(output_format, lambda: host_document(host), lambda: host_text(host))
 
 
 def _compare(hosts: list[tuple[str, Host]], output_format: str) -> int:
+    from stackfix.cli.printing import print_result
     from stackfix.host.compare import compare
+    from stackfix.report.host import comparison_document, comparison_text
 
     comparison = compare(hosts)
-    if output_format == "json":
-        from stackfix.report.hosts import hosts_document
-        from stackfix.report.json import dump
-
-        click.echo(dump(hosts_document(comparison)), nl=False)
-    else:
-        from stackfix.report.console import output_console
-        from stackfix.report.hosts import show_hosts
-
-        show_hosts(output_console(), comparison)
+    print_result(
+        output_format,
+        lambda: comparison_document(comparison),
+        lambda: comparison_text(comparison),
+    )
     return 0 if comparison.same else FINDINGS

@@ -34,7 +34,9 @@ def command(
     Exit code: 0 fine, 1 something does not run on a target, 2 a PATH that cannot be read.
     """
     from stackfix.audit.binaries import judge_inspected
-    from stackfix.report.console import progress
+    from stackfix.cli.printing import print_result
+    from stackfix.report.inspection import inspection_document, inspection_text
+    from stackfix.report.text import progress
     from stackfix.rules.judge import errors
     from stackfix.targets.select import select_targets
     from stackfix_knowledge.graph import Graph
@@ -45,17 +47,12 @@ def command(
         tell("reading libraries")
         packages, faults, unusable = _inspect(paths)
     findings = judge_inspected(packages, cards, graph)
-    if output_format == "json":
-        from stackfix.report.inspection import inspection_document
-        from stackfix.report.json import dump
-
-        document = inspection_document(packages, [*faults, *unusable], cards, findings, graph)
-        click.echo(dump(document), nl=False)
-    elif packages or len(unusable) < len(paths):
-        from stackfix.report.console import output_console
-        from stackfix.report.inspection_text import show_inspection
-
-        show_inspection(output_console(), packages, cards, findings)
+    if output_format == "json" or packages or len(unusable) < len(paths):
+        print_result(
+            output_format,
+            lambda: inspection_document(packages, [*faults, *unusable], cards, findings, graph),
+            lambda: inspection_text(packages, cards, findings),
+        )
     for fault in (*faults, *unusable):
         click.echo(one_line(str(fault)), err=True)
     if unusable:

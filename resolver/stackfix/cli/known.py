@@ -1,4 +1,4 @@
-"""Packages and releases as people name them, found in the graph."""
+"""Packages and releases as people name them, and all that is known of them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from stackfix.model.target import Target
     from stackfix_knowledge.graph import Graph
-    from stackfix_knowledge.wheels.release import Release
 
-__all__ = ["find_release", "graph_at", "package_name", "project_option", "unknown_package"]
+__all__ = ["graph_at", "package_name", "print_known", "project_option"]
 
 
 def project_option(command: Callable[..., int]) -> Callable[..., int]:
@@ -43,29 +43,31 @@ def package_name(text: str, expected: str) -> str:
         raise click.UsageError(f"expected {expected}, not {text!r}") from None
 
 
-def find_release(name: str, version: str, graph: Graph) -> Release:
-    """The release; ClickException with what is known instead."""
-    from packaging.version import InvalidVersion, Version
+def print_known(
+    name: str,
+    version: str | None,
+    graph: Graph,
+    output_format: str,
+    *,
+    targets: Sequence[Target] = (),
+    platform: str = "linux_x86_64",
+) -> None:
+    """Print all that is known of a release, or without a version of a package.
 
-    try:
-        release = graph.release(name, Version(version))
-    except InvalidVersion:
-        raise click.ClickException(f'expected a version like "2.7.1", not {version!r}') from None
-    if release is None:
-        known = [one.version for one in graph.releases(name)]
-        if not known:
-            raise click.ClickException(unknown_package(name, graph))
-        span = f"{len(known)} releases from {known[0]} to {known[-1]}"
-        raise click.ClickException(f"{name} {version} is not known; {span} are")
-    return release
+    Raises NotKnown where that is nothing.
+    """
+    from stackfix.cli.printing import print_result
+    from stackfix_knowledge.lookup import find_release, find_releases
 
+    if version is None:
+        from stackfix.report.package import package_document, package_text
 
-def unknown_package(name: str, graph: Graph) -> str:
-    """One line for a package without a known release."""
-    import difflib
+        find_releases(graph, name)
+        package = package_document(name, graph)
+        print_result(output_format, lambda: package, lambda: package_text(package))
+    else:
+        from stackfix.report.release import release_document, release_text
 
-    if graph.packages.is_stack(name):
-        return f"{name} is a package of the GPU stack, but no release of it is known yet"
-    near = difflib.get_close_matches(name, [package.name for package in graph.packages], n=3)
-    hint = f"; did you mean {', '.join(near)}?" if near else ""
-    return f"nothing is known about {name}: it is no package of the GPU stack{hint}"
+        found = find_release(graph, name, version)
+        release = release_document(found, graph, targets=targets, platform=platform)
+        print_result(output_format, lambda: release, lambda: release_text(release))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from stackfix.cli.options import Choice, format_option, project_options, target_
 from stackfix.cli.planning import make_plan, planning_options
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from stackfix.plan.plan import Plan
 
 __all__ = ["command"]
@@ -40,36 +43,31 @@ def command(output: Path | None, output_format: str, **options: Any) -> int:
 
     Exit code: 0 a plan or nothing to do, 2 bad input, 3 no plan exists.
     """
+    from stackfix.cli.printing import print_result
     from stackfix.plan.plan import Status
+    from stackfix.report.plan import plan_document
 
     choice = Choice.take(options)
     plan, origin = make_plan(choice, options, quiet=output_format == "json")
     if output is not None:
-        from stackfix.report.saved import save_plan
+        from stackfix.report.plan import save_plan
 
         save_plan(plan, output)
-    if output_format == "json":
-        from stackfix.report.json import dump, plan_document
-
-        click.echo(dump(plan_document(plan)), nl=False)
-    else:
-        _show(plan, origin, output)
+    print_result(output_format, lambda: plan_document(plan), lambda: _text(plan, origin, output))
     return NO_PLAN if plan.status is Status.IMPOSSIBLE else 0
 
 
-def _show(plan: Plan, origin: str, output: Path | None) -> None:
-    from stackfix.report.console import output_console
-    from stackfix.report.plan_text import download_words, show_next, show_plan
+def _text(plan: Plan, origin: str, output: Path | None) -> Iterator[RenderableType]:
+    from stackfix.report.plan_text import download_words, next_text, plan_text
 
-    console = output_console()
-    show_plan(console, plan, origin=origin)
+    yield from plan_text(plan, origin=origin)
     if not plan.files:
         return
     if output is not None:
         apply, effect = f"stackfix apply {shlex.quote(str(output))}", f"writes {_names(plan)}"
     else:
         apply, effect = "stackfix apply", f"plans again, asks, and writes {_names(plan)}"
-    show_next(console, [(apply, effect), ("uv sync", download_words(plan))])
+    yield from next_text([(apply, effect), ("uv sync", download_words(plan))])
 
 
 def _names(plan: Plan) -> str:

@@ -100,7 +100,7 @@ def make_plan(choice: Choice, options: dict[str, Any], *, quiet: bool) -> tuple[
     """The plan, and who named its targets. Shows progress on a terminal unless `quiet`."""
     from stackfix.cli.asking import find_project, graph_of, request_of
     from stackfix.plan.propose import propose
-    from stackfix.report.console import progress
+    from stackfix.report.text import progress
 
     with progress(quiet=quiet) as tell:
         project = find_project(choice.project)

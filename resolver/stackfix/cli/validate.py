@@ -74,7 +74,7 @@ def command(require_gpu: bool, output_format: str, **options: Any) -> int:
 
     Exit code: 0 passed what could run, 1 something failed, 2 bad input.
     """
-    from stackfix.report.console import progress
+    from stackfix.report.text import progress
 
     quiet = output_format == "json"
     with _tidily(), progress(quiet=quiet) as tell:
@@ -90,7 +90,7 @@ def prove_files(
     project: Project, files: Mapping[Path, bytes], *, offline: bool, **chosen: Any
 ) -> bool:
     """Validate a project with a plan's new files, print the report; whether nothing failed."""
-    from stackfix.report.console import progress
+    from stackfix.report.text import progress
 
     options: dict[str, Any] = {
         "extras": (),
@@ -218,11 +218,12 @@ def _request(
 def _saved(folder: Path, project_path: Path) -> tuple[Project, Mapping[Path, bytes]]:
     """The plan's project and new files. Raises InputError where the project changed since."""
     from stackfix.cli.asking import project_of_plan
-    from stackfix.report.saved import load_plan
+    from stackfix.plan.plan import Status
+    from stackfix.report.plan import load_plan
     from stackfix_lockfiles.errors import InputError
 
     saved = load_plan(folder)
-    if saved.status == "impossible":
+    if saved.status is Status.IMPOSSIBLE:
         raise InputError(folder, "expected a plan with a way, found one that found none")
     project = project_of_plan(saved, project_path)
     saved.require_unchanged(project.root)
@@ -230,16 +231,12 @@ def _saved(folder: Path, project_path: Path) -> tuple[Project, Mapping[Path, byt
 
 
 def _print(validation: Validation, output_format: str) -> None:
-    if output_format == "json":
-        from stackfix.report.json import dump
-        from stackfix.report.validation_json import validation_document
+    from stackfix.cli.printing import print_result
+    from stackfix.report.validation import validation_document, validation_text
 
-        click.echo(dump(validation_document(validation)), nl=False)
-    else:
-        from stackfix.report.console import output_console
-        from stackfix.report.validation_text import show_validation
-
-        show_validation(output_console(), validation)
+    print_result(
+        output_format, lambda: validation_document(validation), lambda: validation_text(validation)
+    )
 
 
 def _tell_line(line: str) -> None:

@@ -13,15 +13,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import PurePath
-from typing import Any, Self, dataclass_transform
+from typing import Annotated, Any, Self, dataclass_transform, get_args
 
 import msgspec
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 
-__all__ = ["Document", "as_json", "dump"]
+__all__ = ["Count", "Digest", "Document", "as_json", "dump"]
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", title="a sha256 in hexadecimal")]
+"""Types that bound a value say in `title` what is expected, for errors."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
@@ -34,31 +40,50 @@ class Document(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, source: object, **given: Any) -> Self:
-        """The document of `source`, by its attributes of the same names, save those `given`.
+        """The document of `source`: by its attributes of the same names, by `derived`, by `given`.
 
-        Versions, capabilities and paths become text.
+        What stands in it as a document is made one; versions, capabilities and paths become text.
         """
-        assert given.keys() <= set(cls.__struct_fields__), given.keys()
-        taken = {
-            name: _plain(getattr(source, name))
-            for name in cls.__struct_fields__
-            if name not in given
-        }
-        return cls(**taken, **given)
+        values = {**cls.derived(source), **given}
+        made = {}
+        for field, inner in _fields(cls):
+            value = values.pop(field) if field in values else getattr(source, field)
+            made[field] = _made(value, inner)
+        assert not values, values.keys()
+        return cls(**made)
+
+    @classmethod
+    def derived(cls, source: Any) -> dict[str, Any]:
+        """Values that are no attributes of the source by the same name."""
+        return {}
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, ComputeCapability | DriverVersion | Version | PurePath):
+@cache
+def _fields(cls: type[Document]) -> tuple[tuple[str, type[Document] | None], ...]:
+    """The names of the fields, each with the type of the documents that stand there."""
+    return tuple((one.name, _inner(one.type)) for one in msgspec.structs.fields(cls))
+
+
+def _inner(kind: Any) -> type[Document] | None:
+    if isinstance(kind, type) and issubclass(kind, Document):
+        return kind
+    return next((found for one in get_args(kind) if (found := _inner(one))), None)
+
+
+def _made(value: Any, inner: type[Document] | None) -> Any:
+    if value is None or isinstance(value, Document):
+        return value
+    if isinstance(value, ComputeCapability | DriverVersion | Version | SpecifierSet | PurePath):
         return str(value)
-    if isinstance(value, tuple | list):
-        return tuple(_plain(one) for one in value)
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
-    return value
+        return {str(key): _made(one, inner) for key, one in value.items()}
+    if isinstance(value, tuple | list) and not hasattr(value, "_fields"):  # no NamedTuple
+        return tuple(_made(one, inner) for one in value)
+    return inner.of(value) if inner else value
 
 
 def as_json(document: object) -> Any:
-    """The document as JSON has it: dicts, lists and plain values."""
+    """The document as plain values, keys as JSON has them."""
     return msgspec.to_builtins(document)
 
 

@@ -51,7 +51,7 @@ def parse(data: bytes | str, kind: type[T], path: Path, *, writer: str) -> T:
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as error:
-        raise _fault(path, kind, str(error)) from None
+        raise _fault(path, kind, tree, str(error)) from None
 
 
 def _integer(digits: str) -> int:
@@ -76,7 +76,7 @@ _FOUND = {
 }
 
 
-def _fault(path: Path, kind: type, message: str) -> InputError:
+def _fault(path: Path, kind: type, tree: Any, message: str) -> InputError:
     """msgspec tells the place and what is there; what was expected there, the type tells better."""
     match = _MESSAGE.fullmatch(message)
     said, place = (match[1], match[2] or "") if match else (message, "")
@@ -87,39 +87,70 @@ def _fault(path: Path, kind: type, message: str) -> InputError:
         found = _FOUND.get(got[1], got[1])
     elif no_member := _NO_MEMBER.fullmatch(said):
         found = no_member[1]
-    steps = [step[1] or step[2] for step in _STEP.finditer(place)]
-    expected = f"expected {_expected(inspect.type_info(kind), steps)}"
-    if steps == ["schema"]:
+    named, at = "", inspect.type_info(kind)
+    for name, index in _STEP.findall(place):
+        at = _inside(at, name)
+        if index == "...":  # some key of a mapping: msgspec does not tell which
+            index = next((key for key in tree if not _fits(tree[key], at)), index)
+        named += f".{name}" if name else f"[{index if isinstance(tree, list) else repr(index)}]"
+        tree = tree[int(index)] if isinstance(tree, list) else tree.get(name or index)
+    expected = f"expected {_words(at)}"
+    if named == ".schema":
         expected += ", the version this stackfix reads"
     return InputError(
-        path, f"{expected}, got {found}" if found else expected, place=place.lstrip(".") or None
+        path, f"{expected}, got {found}" if found else expected, place=named.lstrip(".") or None
     )
 
 
-def _expected(kind: Any, steps: list[str]) -> str:
-    """What a type takes at the end of a path, in words."""
+def _inside(kind: Any, name: str) -> Any:
+    """The type of a field, or without a name that of an item."""
+    if isinstance(kind, inspect.Metadata):
+        return _inside(kind.type, name)
     if isinstance(kind, inspect.UnionType):
-        kinds = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
-        return " or ".join(_expected(one, steps) for one in kinds)
-    if steps:
-        if isinstance(kind, inspect.StructType | inspect.DataclassType):
-            inner = next(f.type for f in kind.fields if f.encode_name == steps[0])
-        else:
-            inner = kind.value_type if isinstance(kind, inspect.DictType) else kind.item_type
-        return _expected(inner, steps[1:])
+        return next(
+            _inside(one, name) for one in kind.types if not isinstance(one, inspect.NoneType)
+        )
+    if name:
+        return next(field.type for field in kind.fields if field.encode_name == name)
+    return kind.value_type if isinstance(kind, inspect.DictType) else kind.item_type
+
+
+def _told(kind: Any) -> list[Any]:
+    """What a union takes beside null."""
+    return [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Whether a value of a mapping is what it should be, as far as mappings of text go."""
+    match kind:
+        case inspect.Metadata():
+            return _fits(value, kind.type)
+        case inspect.UnionType():
+            return any(_fits(value, one) for one in kind.types)
+        case inspect.NoneType():
+            return value is None
+        case inspect.StrType():
+            return isinstance(value, str) and re.search(kind.pattern or "", value) is not None
+    return True
+
+
+def _words(kind: Any) -> str:
+    """What a type takes, in words; null is not told of."""
+    if isinstance(kind, inspect.Metadata):
+        title = (kind.extra_json_schema or {}).get("title")
+        return str(title) if title else _words(kind.type)
+    if isinstance(kind, inspect.UnionType):
+        return " or ".join(map(_words, _told(kind)))
     if isinstance(kind, inspect.EnumType):
         return "one of " + ", ".join(str(member.value) for member in kind.cls)
     if isinstance(kind, inspect.LiteralType):
         return " or ".join(map(str, kind.values))
-    words = _WORDS.get(type(kind).__name__, "another value")
-    if getattr(kind, "ge", None) is not None:
-        words += f" of at least {kind.ge}"
-    if getattr(kind, "pattern", None):
-        words += f" that matches {kind.pattern}"
-    return words
+    least = getattr(kind, "ge", None)
+    words = _KINDS.get(type(kind).__name__, "another value")
+    return words if least is None else f"{words} of at least {least}"
 
 
-_WORDS = {
+_KINDS = {
     "StrType": "a string",
     "IntType": "a whole number",
     "FloatType": "a number",

@@ -12,8 +12,9 @@ from stackfix_knowledge.hardware import ComputeCapability, DriverVersion
 
 __all__ = ["Capability", "TargetDocument"]
 
-Capability = Annotated[str, Meta(pattern=r"^[0-9]{1,2}\.[0-9]$")]
-"""A compute capability, "12.0"."""
+Capability = Annotated[
+    str, Meta(pattern=r"^[0-9]{1,2}\.[0-9]$", title='a compute capability such as "12.0"')
+]
 
 
 class TargetDocument(Document, kw_only=True):

@@ -17,9 +17,9 @@ _RANK = {severity: place for place, severity in enumerate(Severity)}
 
 
 def hits_of(
-    found: Iterable[Found], names: Mapping[Target, str], locations: Locations
+    found: Iterable[Found], names: Mapping[Target, str], locations: Locations | None = None
 ) -> tuple[Hit, ...]:
-    """Merge what is said of several targets in the same words.
+    """Merge what is said of several targets in the same words; `locations` tell lines of files.
 
     Worst first, and within a rule what is nearest to the project, which the rest follows.
     """
@@ -39,7 +39,7 @@ def hits_of(
     )
 
 
-def _hit(same: list[Found], names: Mapping[Target, str], locations: Locations) -> Hit:
+def _hit(same: list[Found], names: Mapping[Target, str], locations: Locations | None) -> Hit:
     first, place = same[0].finding, same[0].place
     targets = dict.fromkeys(
         names[one.finding.target] for one in same if one.finding.target is not None
@@ -59,8 +59,10 @@ def _hit(same: list[Found], names: Mapping[Target, str], locations: Locations) -
         fix=first.fix,
         via=via if len(via) > 1 else (),
         only=place.label if place is not None else "",
-        lock=locations.lock(first.package, first.version),
-        declared=locations.declared(first.package, via[1:], override=first.code == "SF503"),
+        lock=locations.lock(first.package, first.version) if locations else None,
+        declared=locations.declared(first.package, via[1:], override=first.code == "SF503")
+        if locations
+        else None,
     )
 
 

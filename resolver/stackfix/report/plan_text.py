@@ -5,44 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
 from stackfix.plan.plan import Status
-from stackfix.report.console import show
-from stackfix.report.exchanged import exchanged_words
-from stackfix.report.findings_text import findings_table
-from stackfix.report.plain import assemble, plain
+from stackfix.report.findings import findings_table, hits_of_findings
+from stackfix.report.plan import move_rows
+from stackfix.report.text import assemble, grid, heading, indented, plain
 from stackfix.wording import count, listed, size
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
+    from rich.text import Text
 
     from stackfix.model.finding import Finding
     from stackfix.plan.plan import Move, Obstacle, Plan
 
-__all__ = ["show_next", "show_plan"]
+__all__ = ["download_words", "next_text", "plan_text"]
 
 _MOST_DIFF_LINES = 60
-_INDENT = (0, 0, 0, 2)
 
 
-def show_plan(console: Console, plan: Plan, *, origin: str | None = None) -> None:
-    """Print the plan. `origin` says who named the targets, where that is not plain."""
-    show(console, _parts(plan, origin))
-
-
-def show_next(console: Console, lines: Sequence[tuple[str, str]]) -> None:
-    """Print what to run next: commands and what each does."""
-    console.print(_heading("Next"))
+def next_text(lines: Sequence[tuple[str, str]]) -> Iterator[RenderableType]:
+    """What to run next: commands and what each does."""
+    yield heading("Next")
     width = max((len(command) for command, _ in lines), default=0)
     for command, effect in lines:
         line = assemble((f"  {command:{width}}", "bold"), (f"  {effect}".rstrip(), "dim"))
-        console.print(line, soft_wrap=True)  # a wrapped command could not be copied
+        line.no_wrap = True  # a wrapped command could not be copied
+        yield line
 
 
-def _parts(plan: Plan, origin: str | None) -> Iterator[RenderableType]:
+def plan_text(plan: Plan, *, origin: str | None = None) -> Iterator[RenderableType]:
+    """The plan. `origin` says who named the targets, where that is not plain."""
     yield _header(plan, origin)
     if not plan.gpu_packages and not plan.findings:
         yield plain("\nNothing here uses the GPU: no package of this environment carries GPU code.")
@@ -66,7 +58,7 @@ def _parts(plan: Plan, origin: str | None) -> Iterator[RenderableType]:
 def _header(plan: Plan, origin: str | None) -> RenderableType:
     where = ", ".join(plan.selection.platforms)
     extras = "".join(f", extra {extra}" for extra in plan.selection.extras)
-    table = _grid()
+    table = grid()
     gpu = f", {count(plan.gpu_packages, 'GPU package')}" if plan.gpu_packages else ""
     table.add_row(
         plain("Project", style="dim"),
@@ -87,38 +79,29 @@ def _header(plan: Plan, origin: str | None) -> RenderableType:
 def _findings(
     plan: Plan, findings: Iterable[Finding], title: str | None
 ) -> Iterator[RenderableType]:
-    table = findings_table(findings, plan.targets)
+    table = findings_table(hits_of_findings(findings, plan.targets))
     if table is None:
         return
     if title:
-        yield _heading(title)
-    yield _indented(table)
+        yield heading(title)
+    yield indented(table)
 
 
 def _moves(plan: Plan) -> Iterator[RenderableType]:
     said = {f"{finding.code}: {finding.message}": finding for finding in plan.findings}
     if not plan.moves:
         return
-    yield _heading(f"Moves together: {count(len(plan.moves), 'package')}")
-    table = _grid()
-    arrived = {move.package: move.after for move in plan.moves}
-    for move in sorted(plan.moves, key=lambda move: move.dragged):
-        row = move.package, move.before, move.after
-        if move.variant is not None:
-            variant = move.variant.before, move.variant.after
-            told = exchanged_words(*row, variant, arrived)
-            if told is None:
-                continue
-            row = told
-        package, before, after = row
+    yield heading(f"Moves together: {count(len(plan.moves), 'package')}")
+    table = grid()
+    for move, row in move_rows(sorted(plan.moves, key=lambda move: move.dragged)):
         table.add_row(
-            plain(package, style="" if move.dragged else "bold"),
-            plain(f"asked {before}" if move.asked else before or "new", style="dim"),
+            plain(row.package, style="" if move.dragged else "bold"),
+            plain(row.before, style="dim"),
             plain("→", style="dim"),
-            plain(after or "leaves", style="green" if after else "yellow"),
+            plain(row.after, style="yellow" if row.after == "leaves" else "green"),
             _reason(move, said.get(move.because)),
         )
-    yield _indented(table)
+    yield indented(table)
 
 
 def _reason(move: Move, finding: Finding | None) -> Text:
@@ -147,15 +130,15 @@ def _diff(plan: Plan) -> Iterator[RenderableType]:
     lines = plan.diff.splitlines()
     if not lines:
         return
-    yield _heading("Edits")
-    text = Text()
+    yield heading("Edits")
+    text = plain("")
     for line in lines[:_MOST_DIFF_LINES]:
         style = "bold" if line.startswith(("+++", "---")) else _DIFF_STYLE.get(line[:1], "dim")
         text.append_text(plain(line + "\n", style=style))
     if len(lines) > _MOST_DIFF_LINES:
         text.append_text(plain(f"… {len(lines) - _MOST_DIFF_LINES} more lines\n", style="dim"))
     text.rstrip()
-    yield _indented(text)
+    yield indented(text)
 
 
 _DIFF_STYLE = {"+": "green", "-": "red", "@": "cyan"}
@@ -165,26 +148,26 @@ def _obstacles(plan: Plan) -> Iterator[RenderableType]:
     tried = f" ({count(plan.tried, 'combination')} tried)" if plan.tried else ""
     yield plain(f"\n✗ No set of pins supports every target{tried}.", style="bold red")
     if plan.obstacles:
-        yield _heading("Why not")
-        table = _grid()
+        yield heading("Why not")
+        table = grid()
         for obstacle in plan.obstacles:
             table.add_row(plain(_versions(obstacle), style="bold"), plain(obstacle.reason))
-        yield _indented(table)
+        yield indented(table)
     if plan.lifts:
-        yield _heading("What would open a way")
-        yield _indented(plain("\n".join(f"· {lift}" for lift in plan.lifts), style="green"))
+        yield heading("What would open a way")
+        yield indented(plain("\n".join(f"· {lift}" for lift in plan.lifts), style="green"))
 
 
 def _answers(plan: Plan) -> Iterator[RenderableType]:
     for answer in plan.answers:
-        yield _heading(answer.question.capitalize())
+        yield heading(answer.question.capitalize())
         for line in answer.lines:
-            yield _indented(plain(line))
-        table = _grid()
+            yield indented(plain(line))
+        table = grid()
         for obstacle in answer.obstacles:
             table.add_row(plain(_versions(obstacle), style="bold"), plain(obstacle.reason))
         if table.rows:
-            yield _indented(table)
+            yield indented(table)
 
 
 def _versions(obstacle: Obstacle) -> str:
@@ -196,7 +179,7 @@ def _versions(obstacle: Obstacle) -> str:
 
 
 def _footnotes(plan: Plan) -> Iterator[RenderableType]:
-    table = _grid()
+    table = grid()
     if plan.rebuilds:
         table.add_row(plain("Build anew", style="yellow"), plain(rebuild_words(plan)))
     if plan.next_step:
@@ -235,15 +218,3 @@ def rebuild_words(plan: Plan) -> str:
 def download_words(plan: Plan) -> str:
     """What `uv sync` will fetch for the plan, "" if that is not known."""
     return f"fetches up to {size(plan.download)}" if plan.download else ""
-
-
-def _heading(text: str) -> Text:
-    return plain(f"\n{text}", style="bold underline")
-
-
-def _grid() -> Table:
-    return Table.grid(padding=(0, 2, 0, 0))
-
-
-def _indented(part: RenderableType) -> Padding:
-    return Padding(part, _INDENT)

@@ -1,71 +1,175 @@
-"""What ties a package to others, and what is known to be wrong with it, as documents."""
+"""What ties a package to others and what is known to be wrong with it: documents and text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+from msgspec import field
+
+from stackfix.documents.document import Document
+from stackfix.documents.finding import EvidenceDocument
+from stackfix.report.text import Span, heading, indented, plain
+from stackfix_knowledge.evidence import FactSeverity
 
 if TYPE_CHECKING:
     from packaging.version import Version
+    from rich.console import RenderableType
 
-    from stackfix_knowledge.evidence import Evidence
     from stackfix_knowledge.graph import Graph
-    from stackfix_knowledge.stack.advisories import Advisory
 
-__all__ = ["bugs_of", "collisions_of", "couplings_of", "evidence_of"]
+__all__ = [
+    "BugDocument",
+    "CollisionDocument",
+    "CouplingDocument",
+    "SourceDocument",
+    "bugs_of",
+    "collisions_of",
+    "couplings_of",
+    "source_lines",
+    "ties_text",
+]
 
 
-def bugs_of(name: str, graph: Graph, version: Version | None = None) -> list[dict[str, Any]]:
-    """The known bugs of a package, or of one version alone."""
-    return [
-        _advisory(advisory)
-        for advisory in graph.advisories(name)
-        if version is None or advisory.affects(version)
-    ]
+class SourceDocument(EvidenceDocument):
+    """One source of one fact."""
+
+    line: str
+    """All of it in one line."""
+
+    @classmethod
+    def derived(cls, source: Any) -> dict[str, Any]:
+        return {"line": source.describe()}
 
 
-def couplings_of(name: str, graph: Graph, version: Version | None = None) -> list[dict[str, Any]]:
+class BugDocument(Document):
+    """A known bug."""
+
+    id: str
+    severity: FactSeverity
+    summary: str
+    effect: str
+    workaround: str | None
+    fixed: tuple[str, ...]
+    """Versions without it."""
+    evidence: tuple[SourceDocument, ...]
+
+    @classmethod
+    def derived(cls, source: Any) -> dict[str, Any]:
+        return {
+            "workaround": source.workaround.text if source.workaround else None,
+            "fixed": [one.fixed for one in source.ranges if one.fixed],
+        }
+
+
+class CouplingDocument(Document):
     """What the package needs although its metadata does not say so."""
-    return [
-        {
-            "of": str(coupling.versions),
-            "needs": coupling.needs,
-            "versions": str(coupling.specifiers) if coupling.specifiers is not None else None,
-            "relation": coupling.relation.value,
-            "why": coupling.why,
-            "evidence": evidence_of(coupling.evidence),
-        }
-        for coupling in graph.couplings(name)
-        if coupling.package == name and (version is None or coupling.concerns(version))
-    ]
+
+    of_versions: str = field(name="of")
+    """Versions of the package; empty: all."""
+    needs: str
+    versions: str | None
+    """Of what it needs; null: the relation says which."""
+    relation: str
+    why: str
+    evidence: tuple[SourceDocument, ...]
+
+    @classmethod
+    def derived(cls, source: Any) -> dict[str, Any]:
+        return {"of_versions": str(source.versions), "versions": source.specifiers}
 
 
-def collisions_of(name: str, graph: Graph, version: Version | None = None) -> list[dict[str, Any]]:
+class CollisionDocument(Document):
+    """A package that installs a file which this one installs too."""
+
+    other: str = field(name="with")
+    versions: str
+    path: str
+    evidence: tuple[SourceDocument, ...]
+
+    @classmethod
+    def derived(cls, source: Any) -> dict[str, Any]:
+        return {"versions": str(source.other_versions)}
+
+
+def bugs_of(name: str, graph: Graph, version: Version | None = None) -> tuple[BugDocument, ...]:
+    """The known bugs of a package, or of one version alone."""
+    return tuple(
+        BugDocument.of(bug)
+        for bug in graph.advisories(name)
+        if version is None or bug.affects(version)
+    )
+
+
+def couplings_of(
+    name: str, graph: Graph, version: Version | None = None
+) -> tuple[CouplingDocument, ...]:
+    """What the package, or one version, needs although its metadata does not say so."""
+    return tuple(
+        CouplingDocument.of(one)
+        for one in graph.couplings(name)
+        if one.package == name and (version is None or one.concerns(version))
+    )
+
+
+def collisions_of(
+    name: str, graph: Graph, version: Version | None = None
+) -> tuple[CollisionDocument, ...]:
     """The packages that install files which this one installs too."""
-    return [
-        {
-            "with": collision.other,
-            "versions": str(collision.other_versions),
-            "path": collision.path,
-            "evidence": evidence_of(collision.evidence),
-        }
-        for collision in graph.collisions(name)
-        if version is None or collision.versions.contains(version, prereleases=True)
+    return tuple(
+        CollisionDocument.of(one)
+        for one in graph.collisions(name)
+        if version is None or one.versions.contains(version, prereleases=True)
+    )
+
+
+def ties_text(
+    bugs: Iterable[BugDocument],
+    couplings: Iterable[CouplingDocument],
+    collisions: Iterable[CollisionDocument],
+) -> Iterator[RenderableType]:
+    """A section for each kind of tie that there is."""
+    yield from _section("Known bugs", map(_bug, bugs))
+    yield from _section("Goes together with", map(_coupling, couplings))
+    yield from _section("Overwrites files of", map(_collision, collisions))
+
+
+def source_lines(evidence: Sequence[SourceDocument]) -> list[str]:
+    """One line for each piece of evidence."""
+    return [one.line for one in evidence]
+
+
+def _bug(bug: BugDocument) -> list[Span]:
+    fixed = f" (fixed in {', '.join(bug.fixed)})" if bug.fixed else ""
+    lines = [
+        (f"{bug.id}  {bug.summary}{fixed}", "yellow" if bug.severity != "info" else ""),
+        (f"  {bug.effect}", ""),
     ]
+    if bug.workaround:
+        lines.append((f"  instead: {bug.workaround}", "green"))
+    return lines + _sources(bug.evidence)
 
 
-def evidence_of(evidence: Iterable[Evidence]) -> list[dict[str, Any]]:
-    """Each piece with its fields, and the `line` that a report shows."""
-    return [one._asdict() | {"kind": one.kind.value, "line": one.describe()} for one in evidence]
+def _coupling(coupling: CouplingDocument) -> list[Span]:
+    versions = coupling.versions or coupling.relation.replace("-", " ")
+    of = f"{coupling.of_versions} with " if coupling.of_versions else ""
+    said = f"{of}{coupling.needs} {versions}: {coupling.why}"
+    return [(said, ""), *_sources(coupling.evidence)]
 
 
-def _advisory(advisory: Advisory) -> dict[str, Any]:
-    return {
-        "id": advisory.id,
-        "severity": advisory.severity.value,
-        "summary": advisory.summary,
-        "effect": advisory.effect,
-        "workaround": advisory.workaround.text if advisory.workaround else None,
-        "fixed": [str(one.fixed) for one in advisory.ranges if one.fixed],
-        "evidence": evidence_of(advisory.evidence),
-    }
+def _collision(collision: CollisionDocument) -> list[Span]:
+    said = f"{collision.other} {collision.versions}".rstrip() + f": {collision.path}"
+    return [(said, ""), *_sources(collision.evidence)]
+
+
+def _sources(evidence: Sequence[SourceDocument]) -> list[Span]:
+    return [(f"  {line}", "dim") for line in source_lines(evidence)]
+
+
+def _section(title: str, items: Iterable[list[Span]]) -> Iterator[RenderableType]:
+    for number, lines in enumerate(items):
+        if not number:
+            yield heading(title)
+        for text, style in lines:
+            deeper = len(text) - len(text.lstrip())
+            yield indented(plain(text.strip(), style), by=2 + deeper)

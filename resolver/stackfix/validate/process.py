@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from stackfix.validate.result import ProcessEnding
 
@@ -66,7 +66,7 @@ def run_limited(
     _no_core(process.pid)
     assert process.stdout is not None
     output = _Output(process.stdout)
-    limit: str | None = None
+    limit: Literal["time", "memory"] | None = None
     peak = 0
     try:
         while process.poll() is None:

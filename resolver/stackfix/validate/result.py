@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from stackfix.model.target import Target
+from stackfix_knowledge.logs.signatures import Remedy
 
 __all__ = [
     "ON_CARDS",
     "Cause",
     "Check",
-    "Fix",
     "Outcome",
     "ProcessEnding",
     "ProvenEnvironment",
@@ -63,21 +63,11 @@ class ProcessEnding:
     """None: a signal ended it, or it could not be ended."""
     signal: str | None
     """ "SIGSEGV"; None: it ended by itself."""
-    limit: str | None
-    """ "time" or "memory" where that limit ended it."""
+    limit: Literal["time", "memory"] | None
+    """The limit that ended it."""
     seconds: float
     memory: int
     """Most bytes of memory of its own that it and its children had at a time, as sampled."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fix:
-    """One thing to do about a fault."""
-
-    kind: str
-    """Where: "pins", "env", "host", "code" or "hardware"."""
-    text: str
-    command: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +78,7 @@ class Cause:
     meaning: str
     line: str
     """The line of the log that shows it."""
-    fixes: tuple[Fix, ...]
+    fixes: tuple[Remedy, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +86,8 @@ class StageResult:
     """One row of the report."""
 
     name: str
-    """For programs, "conv"."""
+    """For programs: install, lock, code, versions, import-PACKAGE, libraries, conv, attention,
+    nccl, compiled, jax-conv or jax-collectives."""
     title: str
     """For people, "cuDNN convolutions"."""
     outcome: Outcome
@@ -104,6 +95,7 @@ class StageResult:
     """Why it failed or was skipped, in one line; of a passed one, what it proved."""
     checks: tuple[Check, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the stage found that is neither right nor wrong."""
     ending: ProcessEnding | None = None
     """None: no process ran."""
     log: str = ""

@@ -16,7 +16,6 @@ from stackfix.validate.process import ProcessLimits, ProcessRun, run_limited
 from stackfix.validate.result import (
     Cause,
     Check,
-    Fix,
     Outcome,
     ProcessEnding,
     StageResult,
@@ -141,15 +140,11 @@ def cause_of(log: str, graph: Graph) -> Cause | None:
             return None
     if not found.found:
         return None
-    remedies = found.remedies or found.family.remedies
     return Cause(
         family=found.family.name,
         meaning=found.family.meaning,
         line=found.cause[0].text,
-        fixes=tuple(
-            Fix(kind=remedy.kind.value, text=remedy.text, command=remedy.command)
-            for remedy in remedies
-        ),
+        fixes=found.remedies or found.family.remedies,
     )
 
 

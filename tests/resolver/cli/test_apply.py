@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stackfix.cli.main import main
-from stackfix.report.saved import save_plan
+from stackfix.report.plan import save_plan
 from tests.resolver.cli.project import (
     LOCK,
     NEW_LOCK,

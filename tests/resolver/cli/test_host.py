@@ -8,16 +8,15 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from stackfix.cli.main import main
 from stackfix.documents.document import dump
 from stackfix.host.document import host_document
 from stackfix.host.host import Host
-from stackfix.report.json import schema
 from tests.resolver.host.stub import A100, H100, RTX_5090, stub_env
 from tests.resolver.host.test_document import HOST
+from tests.resolver.report.published import valid
 
 
 def host(env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -39,7 +38,7 @@ def test_text_shows_the_cards(nvml_stub: Path) -> None:
 
 def test_json_keeps_to_its_schema(nvml_stub: Path) -> None:
     document = json.loads(host(stub_env(nvml_stub, RTX_5090()), "--format", "json").stdout)
-    jsonschema.validate(document, schema("host-1"), cls=jsonschema.Draft202012Validator)
+    valid("host-1", document)
     assert document["cards"][0]["capability"] == "12.0"
 
 
@@ -56,7 +55,7 @@ def test_a_fabric_that_is_not_set_up_is_said_with_what_helps(nvml_stub: Path) ->
 def test_json_has_the_same_as_troubles(nvml_stub: Path) -> None:
     env = stub_env(nvml_stub, H100(1), H100(2), **FABRIC)
     document = json.loads(host(env, "--format", "json").stdout)
-    jsonschema.validate(document, schema("host-1"), cls=jsonschema.Draft202012Validator)
+    valid("host-1", document)
     (trouble,) = (one for one in document["troubles"] if one["severity"] == "error")
     assert "fabric of cards 0, 1" in trouble["text"]
     assert document["links"][0]["nvlinks"] == 18
@@ -99,7 +98,7 @@ def test_a_comparison_as_json_keeps_to_its_schema(
     ]
     assert main(["host", *files, "--format", "json"]) == 1
     document = json.loads(capsys.readouterr().out)
-    jsonschema.validate(document, schema("hosts-1"), cls=jsonschema.Draft202012Validator)
+    valid("hosts-1", document)
     assert document["differences"] == [
         {"what": "driver", "decides": True, "values": ["570.133.07", "560.35.03"]}
     ]

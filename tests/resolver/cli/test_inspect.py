@@ -18,7 +18,7 @@ from tests.knowledge.measure.building import (
     nccl_wheel,
     wheel,
 )
-from tests.resolver.report.test_json import valid
+from tests.resolver.report.published import valid
 
 AMPERE_TO_HOPPER = elf({".nv_fatbin": fatbin("sm_80 sm_86 sm_90", "sm_80 sm_90 compute_90")})
 

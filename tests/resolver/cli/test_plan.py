@@ -10,7 +10,7 @@ import pytest
 
 from stackfix.cli.main import main
 from stackfix.host.host import Host
-from stackfix.report.saved import load_plan
+from stackfix.report.plan import load_plan
 from tests.resolver.cli.project import LOCK, PYPROJECT, make_project, plan_for, replace_planner
 from tests.resolver.report import examples
 from tests.resolver.targets.test_hosts import RTX_5090, a_card, a_host

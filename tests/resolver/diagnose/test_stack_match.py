@@ -11,7 +11,7 @@ from stackfix.diagnose.diagnosis import Diagnosis, StackMatch
 from stackfix.diagnose.stack_match import compare_with_stack, host_evidence
 from stackfix.host.host import Fabric, FabricState, Host, KernelLog, XidReport
 from stackfix.model.finding import Finding, Severity
-from stackfix.report.diagnosis_json import diagnosis_document
+from stackfix.report.diagnosis import diagnosis_document
 from stackfix_knowledge.stack.packages import package_table
 from tests.resolver.diagnose.logs import diagnose_text
 from tests.resolver.targets.test_hosts import RTX_5090, a_card, a_host
@@ -127,4 +127,6 @@ def test_it_is_part_of_the_report(tmp_path: Path) -> None:
     matched = replace(
         found, stack_match=StackMatch(agrees=None, sentence="x", host=("This host shows y.",))
     )
-    assert diagnosis_document(matched)["stack"]["host"] == ["This host shows y."]
+    stack = diagnosis_document(matched).stack
+    assert stack is not None
+    assert stack.host == ("This host shows y.",)

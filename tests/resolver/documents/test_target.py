@@ -68,7 +68,7 @@ _ADA = ComputeCapability(8, 9)
     [
         ("count", 0, "count: expected a whole number of at least 1"),
         ("count", True, "count: expected a whole number of at least 1, got true or false"),
-        ("capability", "sm_89", "capability: expected a string that matches"),
+        ("capability", "sm_89", 'capability: expected a compute capability such as "12.0"'),
         ("driver", 550, "driver: expected a string, got a whole number"),
     ],
 )

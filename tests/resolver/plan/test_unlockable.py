@@ -14,13 +14,14 @@ import pytest
 from rich.console import Console
 
 from stackfix.cli.main import main
+from stackfix.documents.document import as_json
 from stackfix.model.finding import Finding
 from stackfix.plan.plan import Plan, Status
 from stackfix.plan.request import Strategy
 from stackfix.plan.start import Unlockable
-from stackfix.report.json import plan_document
-from stackfix.report.plan_text import show_plan
-from stackfix.report.saved import load_plan, save_plan
+from stackfix.report.plan import load_plan, plan_document, save_plan
+from stackfix.report.plan_text import plan_text
+from stackfix.report.text import show
 from stackfix.rules.judge import errors
 from stackfix_knowledge.evidence import EvidenceKind
 from stackfix_lockfiles.lock import Lock
@@ -329,13 +330,13 @@ def test_nothing_of_the_project_is_written(facts_index: Index, tmp_path: Path) -
 def test_a_move_from_what_is_asked_says_so(facts_index: Index, tmp_path: Path) -> None:
     project = project_of(tmp_path / "p", "torch==2.7.1", "nvidia-cudnn-cu12==9.8.0.87")
     plan = plan_on(facts_index, project, H100)
-    (move,) = plan_document(plan)["moves"]
+    (move,) = as_json(plan_document(plan))["moves"]
     assert (move["asked"], move["from"], move["to"]) == (True, "9.8.0.87", "9.5.1.17")
     save_plan(plan, tmp_path / "plan")
     saved = load_plan(tmp_path / "plan")
     assert saved.moves == (("nvidia-cudnn-cu12", "asked 9.8.0.87", "9.5.1.17"),)
     console = Console(width=100, no_color=True, file=StringIO())
-    show_plan(console, plan)
+    show(console, plan_text(plan))
     assert "nvidia-cudnn-cu12  asked 9.8.0.87  →  9.5.1.17" in console.file.getvalue()
 
 

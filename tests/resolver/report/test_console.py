@@ -11,7 +11,7 @@ import pytest
 
 _PROGRESS = """
 import time
-from stackfix.report.console import output_console, progress
+from stackfix.report.text import output_console, progress
 with progress() as tell:
     tell("asking the index\\n[red]for torch[/red]" + "x" * 500)
     time.sleep(0.3)

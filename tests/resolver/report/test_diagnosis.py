@@ -11,10 +11,11 @@ import pytest
 from rich.console import Console
 
 from stackfix.diagnose.redact import Redactor
-from stackfix.report.diagnosis_json import diagnosis_document
-from stackfix.report.diagnosis_text import show_diagnosis
-from stackfix.report.json import dump, schema
+from stackfix.documents.document import as_json, dump
+from stackfix.report.diagnosis import diagnosis_document, diagnosis_text
+from stackfix.report.text import show
 from tests.resolver.diagnose.logs import diagnose_text
+from tests.resolver.report.published import valid
 
 LOGS = {
     "cause": "h:1:2 [3] transport/nvls.cc:165 NCCL WARN Cuda failure 'invalid argument'\n",
@@ -27,22 +28,20 @@ LOGS = {
 def text_of(folder: Path, log: str, redactor: Redactor | None = None) -> str:
     file = io.StringIO()
     console = Console(file=file, width=100, highlight=False, emoji=False, markup=False)
-    show_diagnosis(console, diagnose_text(folder, run=log), redactor)
+    show(console, diagnosis_text(diagnosis_document(diagnose_text(folder, run=log), redactor)))
     return file.getvalue()
 
 
 @pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
 def test_a_diagnosis_keeps_to_its_schema(log: str, tmp_path: Path) -> None:
     document = json.loads(dump(diagnosis_document(diagnose_text(tmp_path, run=log))))
-    rules = schema("diagnosis-1")
-    jsonschema.Draft202012Validator.check_schema(rules)
-    jsonschema.validate(document, rules, cls=jsonschema.Draft202012Validator)
+    valid("diagnosis-1", document)
 
 
 def test_the_schema_refuses_what_it_does_not_know(tmp_path: Path) -> None:
-    document = diagnosis_document(diagnose_text(tmp_path, run="")) | {"extra": 1}
+    document = as_json(diagnosis_document(diagnose_text(tmp_path, run=""))) | {"extra": 1}
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, schema("diagnosis-1"))
+        valid("diagnosis-1", document)
 
 
 def test_the_cause_stands_with_its_place_and_rank(tmp_path: Path) -> None:

@@ -6,14 +6,13 @@ import json
 import shutil
 import subprocess
 
-import jsonschema
 import pytest
 
+from stackfix.documents.document import dump
 from stackfix.env.advise import Advice, Variable
-from stackfix.report.env_json import env_document
-from stackfix.report.env_text import env_lines
-from stackfix.report.json import dump, schema
+from stackfix.report.environment import environment_document, environment_lines
 from tests.resolver.making import target
+from tests.resolver.report.published import valid
 
 TARGETS = [target("RTX 5090:2@570.133.07")]
 ADVICE = Advice(
@@ -30,7 +29,7 @@ ADVICE = Advice(
 
 
 def test_each_line_has_its_reason() -> None:
-    assert list(env_lines(ADVICE, TARGETS)) == [
+    assert list(environment_lines(ADVICE, TARGETS)) == [
         "# for 2 × RTX 5090 (12.0), driver 570.133.07",
         "export A=1  # first; second",
         "export B='=eth0'  # r",
@@ -43,7 +42,7 @@ def test_each_line_has_its_reason() -> None:
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="needs a shell")
 def test_a_shell_takes_what_is_set_and_nothing_else() -> None:
-    script = "\n".join(env_lines(ADVICE, TARGETS)) + "\nenv\n"
+    script = "\n".join(environment_lines(ADVICE, TARGETS)) + "\nenv\n"
     done = subprocess.run(
         ["sh"], input=script, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True
     )
@@ -54,6 +53,6 @@ def test_a_shell_takes_what_is_set_and_nothing_else() -> None:
 
 
 def test_the_json_keeps_to_its_schema() -> None:
-    document = json.loads(dump(env_document(ADVICE, TARGETS)))
-    jsonschema.validate(document, schema("env-1"), cls=jsonschema.Draft202012Validator)
+    document = json.loads(dump(environment_document(ADVICE, TARGETS)))
+    valid("env-1", document)
     assert document["variables"][0]["advisories"] == ["x"]

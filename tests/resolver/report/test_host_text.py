@@ -8,13 +8,14 @@ from dataclasses import replace
 from rich.console import Console
 
 from stackfix.host.host import CardLink, Host, KernelLog, PciRoute, PeerAccess
-from stackfix.report.host_text import show_host
+from stackfix.report.host import host_text
+from stackfix.report.text import show
 from tests.resolver.host.test_document import HOST
 
 
 def shown(host: Host) -> str:
     file = io.StringIO()
-    show_host(Console(file=file, width=120, markup=False, highlight=False), host)
+    show(Console(file=file, width=120, markup=False, highlight=False), host_text(host))
     return " ".join(file.getvalue().split())
 
 

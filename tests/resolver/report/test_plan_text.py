@@ -10,7 +10,8 @@ from rich.console import Console
 
 from stackfix.plan.plan import Move, Plan, VariantChange
 from stackfix.plan.rebuilds import Rebuild
-from stackfix.report.plan_text import download_words, show_next, show_plan
+from stackfix.report.plan_text import download_words, next_text, plan_text
+from stackfix.report.text import show
 from tests.resolver.report import examples
 
 
@@ -19,7 +20,7 @@ def shown(plan: Plan, *, width: int = 100, terminal: bool = False) -> str:
     console = Console(
         file=file, width=width, force_terminal=terminal, markup=False, highlight=False, emoji=False
     )
-    show_plan(console, plan, origin="project")
+    show(console, plan_text(plan, origin="project"))
     return file.getvalue()
 
 
@@ -33,8 +34,8 @@ def test_a_plan_tells_what_is_wrong_what_moves_and_what_stays() -> None:
         "openpi",
         "4 × RTX 5090 (12.0), driver 570.133.07",
         "Wrong now",
-        "torch 2.7.1",
         "SF101",
+        "torch 2.7.1",
         "Moves together: 3 packages",
         "Edits",
         '+dependencies = ["torch==2.8.0"]',
@@ -207,5 +208,6 @@ def test_a_long_diff_is_cut() -> None:
 
 def test_next_steps_are_commands_with_what_they_do() -> None:
     file = io.StringIO()
-    show_next(Console(file=file, width=100), [("uv sync", download_words(examples.PLANNED))])
+    steps = [("uv sync", download_words(examples.PLANNED))]
+    show(Console(file=file, width=100), next_text(steps))
     assert "uv sync fetches up to 3.1 GB" in words(file.getvalue())

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stackfix.plan.plan import Move, Plan, VariantChange
-from stackfix.report.saved import load_plan, save_plan
+from stackfix.report.plan import load_plan, save_plan
 from stackfix_lockfiles.errors import InputError
 from tests.resolver.report.examples import IMPOSSIBLE, NEW, PLANNED
 

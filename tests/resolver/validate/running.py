@@ -11,11 +11,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from stackfix.cli.main import main
-from stackfix.report.json import schema
+from tests.resolver.report.published import valid
 from tests.resolver.validate.stack import PYPROJECT, SmallStack, make_project
 
 CARD = ("--target", "RTX 5090")
@@ -36,7 +35,7 @@ def report(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -
     captured = capsys.readouterr()
     assert found == code, captured.out + captured.err
     document: dict[str, Any] = json.loads(captured.out)
-    jsonschema.validate(document, schema("validation-1"))
+    valid("validation-1", document)
     return document
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stackfix.cli.main import main
-from stackfix.report.saved import save_plan
+from stackfix.report.plan import save_plan
 from stackfix.validate.result import Outcome, StageResult, Validation
 from stackfix.validate.validate import ValidationRequest
 from tests.resolver.cli.project import NEW_LOCK, make_project, plan_for, replace_planner

@@ -6,23 +6,23 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
-import jsonschema
 from rich.console import Console
 
-from stackfix.report.json import dump, schema
-from stackfix.report.validation_json import validation_document
-from stackfix.report.validation_text import show_validation
+from stackfix.documents.document import dump
+from stackfix.report.text import show
+from stackfix.report.validation import validation_document, validation_text
 from stackfix.validate.result import (
     Cause,
     Check,
-    Fix,
     Outcome,
     ProcessEnding,
     ProvenEnvironment,
     StageResult,
     Validation,
 )
+from stackfix_knowledge.logs.signatures import Remedy, RemedyKind
 from tests.resolver.making import target
+from tests.resolver.report.published import valid
 
 _ENDED = ProcessEnding(exit_code=0, signal=None, limit=None, seconds=12.3, memory=1 << 30)
 _CRASHED = ProcessEnding(exit_code=None, signal="SIGSEGV", limit=None, seconds=0.5, memory=0)
@@ -58,9 +58,9 @@ def validation(*stages: StageResult, kept: Path | None = None) -> Validation:
 
 
 def text(found: Validation) -> str:
-    jsonschema.validate(validation_document(found), schema("validation-1"))
+    valid("validation-1", validation_document(found))
     file = io.StringIO()
-    show_validation(Console(file=file, width=120), found)
+    show(Console(file=file, width=120), validation_text(found))
     return file.getvalue()
 
 
@@ -110,7 +110,7 @@ def test_a_crash_shows_its_signal_and_the_end_of_its_log() -> None:
             family="cudnn_execution_failed",
             meaning="A cuDNN kernel could not run.",
             line="CUDNN_STATUS_EXECUTION_FAILED",
-            fixes=(Fix(kind="pins", text="upgrade together", command="stackfix plan"),),
+            fixes=(Remedy(kind=RemedyKind.PINS, text="upgrade together", command="stackfix plan"),),
         ),
     )
     shown = text(validation(crashed, PASSED))

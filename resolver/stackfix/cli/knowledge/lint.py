@@ -8,16 +8,8 @@ import click
 
 from stackfix.cli.failures import FINDINGS
 from stackfix.cli.options import format_option
-from stackfix.wording import count, one_line
 
 __all__ = ["command"]
-
-_TITLES = {
-    "fault": "Wrong",
-    "borderline": "Shares near a threshold: see whether the verdict is right",
-    "decided": "Shares near a threshold that somebody looked at",
-    "disputed": "Documents and measurements disagree",
-}
 
 
 @click.command("lint")
@@ -36,42 +28,13 @@ def command(files: tuple[Path, ...], output_format: str) -> int:
 
     Exit code: 0 nothing wrong, 1 something wrong.
     """
+    from stackfix.cli.printing import print_result
+    from stackfix.report.upkeep import lint_document, lint_lines
     from stackfix_knowledge.lint.lint import lint_own, lint_shipped
     from stackfix_knowledge.lint.remark import RemarkKind
 
-    problems = [
-        problem for path in files for problem in lint_own(path)
+    remarks = [
+        remark for path in files for remark in lint_own(path)
     ] if files else list(lint_shipped())  # fmt: skip
-    wrong = [problem for problem in problems if problem.kind is RemarkKind.FAULT]
-    if output_format == "json":
-        from stackfix.report.json import dump
-
-        click.echo(
-            dump(
-                {
-                    "schema": 1,
-                    "problems": [
-                        {
-                            "kind": problem.kind.value,
-                            "file": problem.file,
-                            "place": problem.place,
-                            "text": problem.text,
-                        }
-                        for problem in problems
-                    ],
-                }
-            ),
-            nl=False,
-        )
-        return FINDINGS if wrong else 0
-    for kind, title in _TITLES.items():
-        lines = [str(problem) for problem in problems if problem.kind == kind]
-        if lines:
-            click.echo(f"{title}:")
-            for line in lines:
-                click.echo(f"  {one_line(line)}")
-    if not wrong:
-        open_ones = [problem for problem in problems if problem.kind is not RemarkKind.DECIDED]
-        rest = f", {count(len(open_ones), 'place')} to look at" if open_ones else ""
-        click.echo(f"✓ nothing wrong{rest}")
-    return FINDINGS if wrong else 0
+    print_result(output_format, lambda: lint_document(remarks), lambda: lint_lines(remarks))
+    return FINDINGS if any(remark.kind is RemarkKind.FAULT for remark in remarks) else 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from stackfix.cli.known import graph_at, package_name, project_option, unknown_package
+from stackfix.cli.known import graph_at, package_name, project_option
 from stackfix.cli.options import card_options, format_option, platform_option
 
 __all__ = ["command"]
@@ -32,26 +32,19 @@ def command(
 
     Without --target or --host, one card of each generation.
     """
-    from stackfix.report.columns import COLUMNS
-    from stackfix.report.matrix import matrix_document
+    from stackfix.cli.printing import print_result
+    from stackfix.report.matrix import matrix_document, matrix_text
+    from stackfix.report.verdicts import GENERATIONS
     from stackfix.targets.select import select_targets
+    from stackfix_knowledge.lookup import find_releases
 
     name = package_name(package, "the name of a package, such as torch")
     graph = graph_at(project)
-    if not graph.releases(name):
-        raise click.ClickException(unknown_package(name, graph))
+    find_releases(graph, name)
     chosen = select_targets(named=targets, hosts=hosts, gpus=graph.gpus).targets
     cards = dict.fromkeys(target.capability for target in chosen)
     document = matrix_document(
-        name, graph, tuple(cards) or COLUMNS, platform=platform, builds=builds
+        name, graph, tuple(cards) or GENERATIONS, platform=platform, builds=builds
     )
-    if output_format == "json":
-        from stackfix.report.json import dump
-
-        click.echo(dump(document), nl=False)
-    else:
-        from stackfix.report.console import output_console
-        from stackfix.report.matrix_text import show_matrix
-
-        show_matrix(output_console(), document)
+    print_result(output_format, lambda: document, lambda: matrix_text(document))
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,7 +22,6 @@ __all__ = ["command"]
 
 _AT_ONCE = 8
 """Pages asked for at the same time; an index takes a browser's number of connections well."""
-_MOST_VERSIONS = 8
 
 
 @click.command("outdated")
@@ -38,19 +37,16 @@ def command(
     Without PKG, of every package that there are facts about. `stackfix knowledge measure` takes
     what is listed. Exit code: 0 the index answered, 1 a package could not be looked up.
     """
-    from stackfix.report.json import dump
+    from stackfix.cli.printing import print_result
+    from stackfix.report.upkeep import outdated_document, outdated_lines
     from stackfix_knowledge.graph import Graph
 
     graph = Graph.load()
     names = [package_name(name, "names of packages") for name in packages] or _measured()
     with open_index(address) as index:
         found, failures = _compare(names, graph, index)
-    rows = [_row(outdated, older_too) for outdated in found]
-    rows = [row for row in rows if row["newer"] or row["older"]]
-    if output_format == "json":
-        click.echo(dump({"schema": 1, "packages": rows, "knowledge": graph.version}), nl=False)
-    else:
-        _show(rows, len(found))
+    document = outdated_document(found, graph, older_too=older_too)
+    print_result(output_format, lambda: document, lambda: outdated_lines(document, len(found)))
     for line in failures:
         click.echo(one_line(line), err=True)
     return FINDINGS if failures else 0
@@ -86,34 +82,3 @@ def _compare(names: Sequence[str], graph: Graph, index: Index) -> tuple[list[Out
         [result for result in results if not isinstance(result, Unreadable)],
         [str(result) for result in results if isinstance(result, Unreadable)],
     )
-
-
-def _row(outdated: Outdated, older_too: bool) -> dict[str, Any]:
-    return {
-        "package": outdated.package,
-        "newest_known": str(outdated.newest) if outdated.newest else None,
-        "newer": [
-            {"version": str(new.version), "date": new.date} for new in outdated.newer
-        ],
-        "older": [
-            {"version": str(new.version), "date": new.date} for new in outdated.older
-        ] if older_too else [],
-    }  # fmt: skip
-
-
-def _show(rows: Sequence[dict[str, Any]], asked: int) -> None:
-    from stackfix.wording import clean, count, listed
-
-    if not rows:
-        click.echo(f"✓ the facts know the newest release of {count(asked, 'package')}")
-        return
-    width = max(len(row["package"]) for row in rows)
-    for row in rows:
-        known = row["newest_known"] or "nothing"
-        parts = [f"knows {known}"]
-        for key in ("newer", "older"):
-            if row[key]:
-                versions = [new["version"] for new in row[key]][::-1]
-                parts.append(f"{key}: {listed(versions, _MOST_VERSIONS)}")
-        click.echo(clean(f"{row['package']:{width}}  {', '.join(parts)}"))
-    click.echo("measure them: stackfix knowledge measure PKG==VERSION")

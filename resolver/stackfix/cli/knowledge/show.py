@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from stackfix.cli.known import graph_at, package_name, project_option
+from stackfix.cli.known import graph_at, package_name, print_known, project_option
 from stackfix.cli.options import card_options, format_option, platform_option
 
 __all__ = ["command"]
@@ -30,13 +30,12 @@ def command(
 
     With --target or --host, also says what those cards can do with a release.
     """
-    from stackfix.cli.showing import show_package_or_release
     from stackfix.targets.select import select_targets
 
     text, separator, version = subject.partition("==")
     name = package_name(text, "a package or a release like torch==2.7.1")
     graph = graph_at(project)
-    show_package_or_release(
+    print_known(
         name,
         version.strip() if separator else None,
         graph,

@@ -31,6 +31,8 @@ def command(releases: tuple[str, ...], address: str | None, output_format: str) 
     from packaging.utils import canonicalize_name
     from packaging.version import Version
 
+    from stackfix.cli.printing import print_result
+    from stackfix.report.upkeep import VerificationDocument, VerifiedDocument, verification_lines
     from stackfix_knowledge.evidence import EvidenceKind
     from stackfix_knowledge.measure.comparing import recorded, verify
     from stackfix_knowledge.measure.facts_file import FactsFile
@@ -54,31 +56,18 @@ def command(releases: tuple[str, ...], address: str | None, output_format: str) 
             return measuring.measure(wanted, depth=kind, platforms=platforms)
 
         for package, version, table in asked:
-            results.append((package, version, *verify(table, package, measure)))
-    if output_format == "json":
-        from stackfix.report.json import dump
-
-        document = {
-            "schema": 1,
-            "releases": [
-                {
-                    "package": package,
-                    "version": str(version),
-                    "differences": found,
-                    "failures": failures,
-                }
-                for package, version, found, failures in results
-            ],
-        }
-        click.echo(dump(document), nl=False)
-    else:
-        for package, version, found, failures in results:
-            for line in found:
-                click.echo(one_line(f"✗ {line}"))
-            if not found and not failures:
-                click.echo(f"✓ {package} {version}: the facts hold")
-    differs = any(found or failures for _, _, found, failures in results)
-    return FINDINGS if differs else 0
+            differences, failures = verify(table, package, measure)
+            results.append(
+                VerifiedDocument(
+                    package=package,
+                    version=str(version),
+                    differences=tuple(differences),
+                    failures=failures,
+                )
+            )
+    document = VerificationDocument(schema=1, releases=tuple(results))
+    print_result(output_format, lambda: document, lambda: verification_lines(document))
+    return 0 if all(release.holds for release in results) else FINDINGS
 
 
 def _say(line: str) -> None:

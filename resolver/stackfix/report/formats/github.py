@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from stackfix.audit.locations import Location
 from stackfix.gate.result import Checked, Hit
+from stackfix.report.findings import sentence
 from stackfix.report.formats.interface import Format, Totals
-from stackfix.report.formats.words import moved_lines, sentence, summary
+from stackfix.report.formats.words import moved_lines, summary
 from stackfix.wording import clean
 
 __all__ = ["make"]

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from stackfix.audit.locations import Location
 from stackfix.gate.result import Checked, Hit
+from stackfix.report.findings import sentence
 from stackfix.report.formats.interface import Format, Totals
-from stackfix.report.formats.words import sentence
 
 __all__ = ["make"]
 

@@ -1,19 +1,117 @@
-"""The whole result as one JSON object: `schema/check-1.json` describes it."""
+"""The whole result as one JSON object, lock by lock."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
+
+from msgspec import field
 
 from stackfix.audit.locations import Location
-from stackfix.gate.result import Checked, Hit
+from stackfix.documents.document import Count, Document, as_json
+from stackfix.documents.finding import Code, EvidenceDocument
+from stackfix.gate.result import Checked
+from stackfix.model.finding import Severity
 from stackfix.report.formats.interface import Format, Totals
 
-__all__ = ["SCHEMA", "make"]
+__all__ = ["CheckDocument", "make"]
 
-SCHEMA = 1
-"""Rises only when a key changes its meaning or goes away."""
+
+class HitDocument(Document):
+    """One thing that is wrong, on all targets where it is."""
+
+    code: Code
+    severity: Severity
+    package: str
+    version: str
+    message: str
+    targets: tuple[str, ...]
+    """Empty: it holds whatever the target."""
+    everywhere: bool = field(name="every_target")
+    """Whether these are all targets of the lock."""
+    only: str | None
+    """Where alone it appears; null: in the plain environment too."""
+    via: tuple[str, ...]
+    """Names from the project to the package."""
+    fix: str | None
+    evidence: tuple[EvidenceDocument, ...]
+    lock: Location | None
+    """The package in the lock."""
+    declared: Location | None
+    """The requirement in pyproject.toml that brings it."""
+
+    @classmethod
+    def derived(cls, source: Any) -> dict[str, Any]:
+        return {"only": source.only or None}
+
+
+class MovedDocument(Document):
+    """A GPU package that the change moved."""
+
+    package: str
+    was: str | None
+    """Its name before, where that changed with the CUDA major."""
+    before: str | None = field(name="from")
+    """null: it is new."""
+    after: str | None = field(name="to")
+    """null: it is gone."""
+    details: tuple[str, ...]
+    """What that means."""
+    matters_to: tuple[str, ...]
+    """The targets for which it does."""
+
+
+class LockDocument(Document):
+    """The check of one lock."""
+
+    path: str
+    """Relative to the repository."""
+    fails: bool
+    targets: tuple[str, ...]
+    judged: tuple[str, ...]
+    """Environments beside the plain one: extras, groups, Pythons, platforms."""
+    base: str | None
+    """What it was compared with."""
+    findings: tuple[HitDocument, ...]
+    """All; with a base, only what the change makes worse."""
+    repaired: tuple[HitDocument, ...]
+    """With a base: what the change mends."""
+    kept: Count
+    """With a base: findings that were there before and still are."""
+    moved: tuple[MovedDocument, ...]
+    gpu_packages: Count
+    unknown: tuple[str, ...]
+    """GPU packages nobody measured."""
+    unread: tuple[str, ...]
+    """Packages whose requirements nobody read."""
+    ignored: Count
+    """Findings that the project accepts."""
+    notes: tuple[str, ...]
+
+    @classmethod
+    def derived(cls, source: Any) -> dict[str, Any]:
+        return {"findings": source.hits}
+
+
+class TotalsDocument(Document):
+    """Counts over all locks."""
+
+    locks: Count
+    failing: Count
+    errors: Count
+    warnings: Count
+    infos: Count
+    repaired: Count
+    ignored: Count
+
+
+class CheckDocument(Document):
+    """What `stackfix check --format json` prints."""
+
+    schema: Literal[1]
+    locks: tuple[LockDocument, ...]
+    summary: TotalsDocument
 
 
 def make(*, colour: bool) -> Format:
@@ -22,86 +120,19 @@ def make(*, colour: bool) -> Format:
 
 
 class _Json:
+    """Writes a `CheckDocument` without ever holding it."""
+
     def __init__(self) -> None:
         self._first = True
 
     def begin(self) -> Iterator[str]:
-        yield f'{{\n"schema": {SCHEMA},\n"locks": ['
+        yield '{\n"schema": 1,\n"locks": ['
 
     def lock(self, checked: Checked) -> Iterator[str]:
         yield "\n" if self._first else ",\n"
         self._first = False
-        yield json.dumps(_lock(checked), ensure_ascii=False)
+        yield json.dumps(as_json(LockDocument.of(checked)), ensure_ascii=False)
 
     def end(self, totals: Totals) -> Iterator[str]:
-        summary = {
-            "locks": totals.locks,
-            "failing": totals.failing,
-            "errors": totals.errors,
-            "warnings": totals.warnings,
-            "infos": totals.infos,
-            "repaired": totals.repaired,
-            "ignored": totals.ignored,
-        }
-        yield f'\n],\n"summary": {json.dumps(summary)}\n}}\n'
-
-
-def _lock(checked: Checked) -> dict[str, Any]:
-    return {
-        "path": checked.path,
-        "fails": checked.fails,
-        "targets": list(checked.targets),
-        "judged": list(checked.judged),
-        "base": checked.base,
-        "findings": [_hit(hit) for hit in checked.hits],
-        "repaired": [_hit(hit) for hit in checked.repaired],
-        "kept": checked.kept,
-        "moved": [
-            {
-                "package": move.package,
-                "was": move.was,
-                "from": move.before,
-                "to": move.after,
-                "details": list(move.details),
-                "matters_to": list(move.matters_to),
-            }
-            for move in checked.moved
-        ],
-        "gpu_packages": checked.gpu_packages,
-        "unknown": list(checked.unknown),
-        "unread": list(checked.unread),
-        "ignored": checked.ignored,
-        "notes": list(checked.notes),
-    }
-
-
-def _hit(hit: Hit) -> dict[str, Any]:
-    return {
-        "code": hit.code,
-        "severity": hit.severity.value,
-        "package": hit.package,
-        "version": hit.version,
-        "message": hit.message,
-        "targets": list(hit.targets),
-        "every_target": hit.everywhere,
-        "only": hit.only or None,
-        "via": list(hit.via),
-        "fix": hit.fix,
-        "evidence": [
-            {
-                "kind": evidence.kind.value,
-                "source": evidence.source,
-                "date": evidence.date,
-                "sha256": evidence.sha256,
-                "words": evidence.words,
-                "confirmed": evidence.confirmed,
-            }
-            for evidence in hit.evidence
-        ],
-        "lock": _spot(hit.lock),
-        "declared": _spot(hit.declared),
-    }
-
-
-def _spot(spot: Location | None) -> dict[str, Any] | None:
-    return {"file": spot.file, "line": spot.line} if spot else None
+        summary = json.dumps(as_json(TotalsDocument.of(totals)))
+        yield f'\n],\n"summary": {summary}\n}}\n'

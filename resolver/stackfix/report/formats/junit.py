@@ -8,8 +8,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from stackfix.gate.result import Checked, Hit
 from stackfix.model.finding import Severity
+from stackfix.report.findings import sentence, via_words
 from stackfix.report.formats.interface import Format, Totals
-from stackfix.report.formats.words import sentence, via_words
 
 __all__ = ["make"]
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from stackfix.gate.result import Checked, Hit
+from stackfix.report.findings import scope, via_words
 from stackfix.report.formats.interface import Format, Totals
-from stackfix.report.formats.words import counts, moved_lines, scope, summary, via_words
+from stackfix.report.formats.words import counts, moved_lines, summary
 from stackfix.wording import listed, one_line
 
 __all__ = ["make"]

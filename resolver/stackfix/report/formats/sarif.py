@@ -13,8 +13,8 @@ from typing import Any
 
 from stackfix.audit.locations import Location
 from stackfix.gate.result import Checked, Hit
+from stackfix.report.findings import sentence, via_words
 from stackfix.report.formats.interface import Format, Totals
-from stackfix.report.formats.words import sentence, via_words
 
 __all__ = ["make"]
 

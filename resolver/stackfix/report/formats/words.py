@@ -1,42 +1,22 @@
-"""Wording that several formats of a check share."""
+"""What several formats of a check say in the same words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stackfix.gate.result import Checked, Hit, Moved
+from stackfix.gate.result import Checked, Moved
 from stackfix.model.finding import Severity
 from stackfix.report.formats.interface import Totals
 from stackfix.wording import count, listed
 
-__all__ = ["counts", "moved_lines", "moved_words", "scope", "sentence", "summary", "via_words"]
-
-
-def scope(hit: Hit) -> str:
-    """ "v100-pool; extra cu128": where a hit holds; empty for all targets in the plain case."""
-    parts = [] if hit.everywhere else [listed(hit.targets)] if hit.targets else []
-    return "; ".join([*parts, *([hit.only] if hit.only else [])])
-
-
-def sentence(hit: Hit) -> str:
-    """The message with its scope."""
-    where = scope(hit)
-    return f"{hit.message} [{where}]" if where else hit.message
-
-
-def via_words(hit: Hit) -> str:
-    """ "openpi → lerobot → torchcodec"; empty where nobody brings it."""
-    chain = hit.via if len(hit.via) <= 6 else (*hit.via[:3], "…", *hit.via[-2:])
-    return " → ".join(chain)
-
-
-def moved_words(move: Moved) -> str:
-    """ "torch 2.10.0 → 2.11.0: CUDA 12.8 → 13.0, drops 7.0 (matters to v100-pool)"."""
-    return _meaning([_step(move)], move)
+__all__ = ["counts", "moved_lines", "summary"]
 
 
 def moved_lines(moves: Iterable[Moved]) -> list[str]:
-    """A line for each meaning: what moves with the same consequences stands in one."""
+    """A line for each meaning: what moves with the same consequences stands in one.
+
+    "torch 2.10.0 → 2.11.0: CUDA 12.8 → 13.0, drops 7.0 (matters to v100-pool)".
+    """
     alike: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Moved]] = {}
     for move in moves:
         alike.setdefault((move.details, move.matters_to), []).append(move)

@@ -9,7 +9,7 @@ import pytest
 
 from stackfix.cli.main import main
 from tests.knowledge.lint.test_lint import WHEEL
-from tests.resolver.report.test_json import valid
+from tests.resolver.report.published import valid
 
 
 def test_the_shipped_facts_are_sound_and_list_what_a_person_should_see(

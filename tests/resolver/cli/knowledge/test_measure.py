@@ -10,7 +10,7 @@ import pytest
 from stackfix.cli.main import main
 from stackfix_knowledge.graph import Graph
 from tests.index.serving import Served
-from tests.resolver.report.test_json import valid
+from tests.resolver.report.published import valid
 
 NCCL = "nvidia-nccl-cu12==2.27.3"
 

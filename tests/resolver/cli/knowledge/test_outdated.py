@@ -9,7 +9,7 @@ import pytest
 
 from stackfix.cli.main import main
 from tests.index.serving import Served
-from tests.resolver.report.test_json import valid
+from tests.resolver.report.published import valid
 
 
 def test_newer_releases_are_listed_with_what_is_known(

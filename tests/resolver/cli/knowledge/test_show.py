@@ -11,7 +11,7 @@ import pytest
 from stackfix.cli.knowledge import KNOWLEDGE
 from stackfix.cli.main import main
 from tests.knowledge.lint.test_lint import WHEEL
-from tests.resolver.report.test_json import valid
+from tests.resolver.report.published import valid
 
 
 def document(capsys: pytest.CaptureFixture[str], schema: str, *arguments: str) -> dict[str, Any]:

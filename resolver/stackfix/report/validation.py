@@ -1,25 +1,25 @@
-"""A validation as text: a line a stage, then what failed with its log, then what is not proven."""
+"""A validation as a document and as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
-from stackfix.report.console import show
-from stackfix.report.plain import assemble, plain
-from stackfix.validate.result import ON_CARDS, Outcome
+from stackfix.documents.document import Document
+from stackfix.documents.target import TargetDocument
+from stackfix.report.diagnosis import RemedyDocument
+from stackfix.report.text import assemble, grid, indented, plain
+from stackfix.validate.result import ON_CARDS, Check, Outcome, ProcessEnding
 from stackfix.wording import count, listed
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
 
     from stackfix.validate.result import Cause, StageResult, Validation
 
-__all__ = ["show_validation"]
+__all__ = ["ValidationDocument", "validation_document", "validation_text"]
 
 _MARK = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.SKIPPED: "–"}
 _STYLE = {Outcome.PASSED: "green", Outcome.FAILED: "bold red", Outcome.SKIPPED: "dim"}
@@ -27,12 +27,87 @@ _MOST_FAULTS = 12
 _LOG_LINES = 25
 
 
-def show_validation(console: Console, validation: Validation) -> None:
-    """Print all stages, and the whole of what is wrong."""
-    show(console, _parts(validation))
+class CauseDocument(Document):
+    """The fault that a stage's log names."""
+
+    family: str
+    """As `stackfix diagnose` names it."""
+    meaning: str
+    line: str
+    """The line of the log that shows it."""
+    fixes: tuple[RemedyDocument, ...]
 
 
-def _parts(validation: Validation) -> Iterator[RenderableType]:
+class StageDocument(Document):
+    """One stage."""
+
+    name: str
+    """install, lock, code, versions, import-PACKAGE, libraries, conv, attention, nccl, compiled,
+    jax-conv or jax-collectives."""
+    title: str
+    outcome: Outcome
+    reason: str
+    """Why it failed or was skipped, in one line; empty for a stage that passed."""
+    checks: tuple[Check, ...]
+    facts: dict[str, Any]
+    """What the stage found that is neither right nor wrong."""
+    ending: ProcessEnding | None
+    """How its process ended; null: none ran."""
+    log: str
+    """What the process of a failed stage printed: its beginning and its end."""
+    cause: CauseDocument | None
+    """The fault that the log names; null: none that is known."""
+
+
+class ProvenEnvironmentDocument(Document):
+    """The environment that was proven."""
+
+    python: str
+    """Its interpreter."""
+    version: str
+    """Of Python."""
+    scratch: bool
+    """Whether it was made for this run."""
+    kept: str | None
+    """The folder of a scratch environment that was kept."""
+    packages: dict[str, str]
+    """Versions of the GPU packages by name."""
+
+
+class ValidationDocument(Document):
+    """What `stackfix validate --format json` prints."""
+
+    schema: Literal[1]
+    project: str | None
+    """null: an environment without a project."""
+    lock: str | None
+    """sha256 of the uv.lock that was installed, or that the environment was compared with."""
+    targets: tuple[TargetDocument, ...]
+    cards: tuple[str, ...]
+    """The cards that the kernels could use."""
+    quick: bool
+    environment: ProvenEnvironmentDocument | None
+    """null: nothing could be installed."""
+    outcome: Literal["passed", "failed"]
+    """passed: no stage failed; some may have been skipped."""
+    ran_on_a_card: bool
+    """Whether a stage that needs a card passed."""
+    stages: tuple[StageDocument, ...]
+    notes: tuple[str, ...]
+
+
+def validation_document(validation: Validation) -> ValidationDocument:
+    """The validation as a document."""
+    return ValidationDocument.of(
+        validation,
+        schema=1,
+        environment=validation.installed,
+        outcome="failed" if validation.failed else "passed",
+    )
+
+
+def validation_text(validation: Validation) -> Iterator[RenderableType]:
+    """A line a stage, then what failed with its log, then what is not proven."""
     yield _head(validation)
     yield _rows(validation)
     for stage in validation.failed:
@@ -51,7 +126,7 @@ def _head(validation: Validation) -> Text:
 
 
 def _rows(validation: Validation) -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0))
+    table = grid()
     for stage in validation.stages:
         table.add_row(
             plain(_MARK[stage.outcome], _STYLE[stage.outcome]),
@@ -79,7 +154,7 @@ def _fault(stage: StageResult) -> Iterator[RenderableType]:
     bad = [check for check in stage.checks if check.outcome is Outcome.FAILED]
     for check in bad[:_MOST_FAULTS]:
         line = assemble(("✗ ", "bold red"), (check.name, "bold"), f": {check.detail}")
-        yield Padding(line, (0, 0, 0, 2))
+        yield indented(line)
     if len(bad) > _MOST_FAULTS:
         yield plain(f"  … and {count(len(bad) - _MOST_FAULTS, 'more check')}")
     if stage.cause:
@@ -92,11 +167,10 @@ def _fault(stage: StageResult) -> Iterator[RenderableType]:
 
 
 def _cause(cause: Cause) -> Iterator[RenderableType]:
-    inside = (0, 0, 0, 2)
-    yield Padding(assemble((cause.family, "bold"), f": {cause.meaning}"), inside)
+    yield indented(assemble((cause.family, "bold"), f": {cause.meaning}"))
     for fix in cause.fixes:
         command = f": {fix.command}" if fix.command else ""
-        yield Padding(plain(f"→ {fix.kind}: {fix.text}{command}", "green"), inside)
+        yield indented(plain(f"→ {fix.kind}: {fix.text}{command}", "green"))
 
 
 def _command(stage: StageResult) -> str:

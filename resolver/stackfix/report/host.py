@@ -1,38 +1,60 @@
-"""A host as text."""
+"""A host as text, and hosts beside each other as a document and as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from rich.table import Table
-from rich.text import Text
+from msgspec import Meta
 
+from stackfix.documents.document import Document
+from stackfix.host.compare import HostDifference
 from stackfix.host.health import Trouble, troubles
 from stackfix.host.host import UNLIMITED
-from stackfix.report.console import show
-from stackfix.report.host_links import links
-from stackfix.report.plain import assemble, plain
-from stackfix.wording import count
+from stackfix.report.text import assemble, grid, plain
+from stackfix.wording import count, listed
 from stackfix_knowledge.evidence import FactSeverity
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
 
+    from stackfix.host.compare import HostComparison
     from stackfix.host.host import Card, Host, System
 
-__all__ = ["show_host"]
+__all__ = ["HostComparisonDocument", "comparison_document", "comparison_text", "host_text"]
 
 _SMALL_SHM = 1 << 30
 """NCCL and data loaders of several workers run out of anything smaller; Docker gives 64 MiB."""
+_MOST_CARDS = 16
+"""Cards in a table; more do not fit a screen."""
 
 
-def show_host(console: Console, host: Host) -> None:
-    """Print the cards, the driver and what surrounds them."""
-    show(console, _parts(host))
+class HostComparisonDocument(Document):
+    """What `stackfix host A.json B.json --format json` prints."""
+
+    schema: Literal[1]
+    hosts: Annotated[tuple[str, ...], Meta(min_length=2)]
+    """The files, in the order of every `values`."""
+    same: bool
+    """No difference decides what the machines can run."""
+    differences: tuple[HostDifference, ...]
+    untold: tuple[str, ...]
+    """What only some hosts tell, and those alike."""
 
 
-def _parts(host: Host) -> Iterator[RenderableType]:
+def comparison_document(comparison: HostComparison) -> HostComparisonDocument:
+    """The comparison; `values` stand in the order of `hosts`."""
+    return HostComparisonDocument.of(
+        comparison,
+        schema=1,
+        hosts=comparison.names,
+    )
+
+
+def host_text(host: Host) -> Iterator[RenderableType]:
+    """The cards, the driver and what surrounds them."""
     yield _driver(host)
     if host.cards:
         yield _cards(host)
@@ -40,7 +62,7 @@ def _parts(host: Host) -> Iterator[RenderableType]:
         yield plain(nodes, style="dim")
     if peers := host.peers_in_words:
         yield plain(f"peer-to-peer {peers}", style="dim")
-    yield from links(host)
+    yield from _links(host)
     if host.cards and (fabric := _fabric(host)):
         yield plain(fabric, style="dim")
     yield _system(host)
@@ -65,7 +87,7 @@ def _driver(host: Host) -> Text:
 
 
 def _cards(host: Host) -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0))
+    table = grid()
     for card in host.cards:
         table.add_row(
             plain(f"  {card.index}", style="dim"),
@@ -175,3 +197,57 @@ def _limit(number: int) -> str:
 
 def _binary(number: int) -> str:
     return f"{number / (1 << 30):.1f} GiB" if number >= 1 << 30 else f"{number / (1 << 20):.0f} MiB"
+
+
+def _links(host: Host) -> Iterator[RenderableType]:
+    """By the names of `nvidia-smi topo -m`: NV18 is eighteen NVLinks, "!" no direct access."""
+    words = {link.words for link in host.links}
+    if not host.cards or words <= {"?"}:
+        return
+    refused = any(word.endswith("!") for word in words)
+    legend = "  (!: without direct access)" if refused else ""
+    if len(words) == 1:
+        yield plain(f"between the cards {words.pop()}{legend}", style="dim")
+        return
+    indices = sorted({index for link in host.links for index in (link.one, link.other)})
+    known = {(link.one, link.other): link.words for link in host.links}
+    table = grid()
+    for _ in range(min(len(indices), _MOST_CARDS) + 1):
+        table.add_column(justify="right")
+    shown = indices[:_MOST_CARDS]
+    table.add_row(*(plain(text, style="dim") for text in ("", *map(str, shown))))
+    for one in shown:
+        cells = ["-" if one == other else _cell(known, one, other) for other in shown]
+        table.add_row(plain(f"  {one}", style="dim"), *(plain(cell) for cell in cells))
+    yield table
+    if legend:
+        yield plain(legend, style="dim")
+    if len(indices) > _MOST_CARDS:
+        yield plain(f"  and {len(indices) - _MOST_CARDS} cards more", style="dim")
+
+
+def _cell(known: dict[tuple[int, int], str], one: int, other: int) -> str:
+    return known.get((min(one, other), max(one, other)), "?")
+
+
+def comparison_text(comparison: HostComparison) -> Iterator[Text]:
+    """What differs, with the hosts by value."""
+    number = len(comparison.names)
+    if comparison.same:
+        yield assemble((f"{number} hosts", "bold"), ": same cards, driver and platform")
+    else:
+        decisive = [one.what for one in comparison.differences if one.decides]
+        yield assemble((f"{number} hosts", "bold"), ": not the same ", " and ".join(decisive))
+    for difference in comparison.differences:
+        yield plain(difference.what, style="yellow" if difference.decides else "bold")
+        for value, names in _by_value(difference, comparison.names).items():
+            yield assemble(f"  {'not told' if value is None else value}  ", (listed(names), "dim"))
+    if comparison.untold:
+        yield plain(f"not told by all: {', '.join(comparison.untold)}", style="dim")
+
+
+def _by_value(difference: HostDifference, names: tuple[str, ...]) -> dict[str | None, list[str]]:
+    found: dict[str | None, list[str]] = {}
+    for value, name in zip(difference.values, names, strict=True):
+        found.setdefault(value, []).append(name)
+    return found

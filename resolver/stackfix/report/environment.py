@@ -1,24 +1,47 @@
-"""Advice about the environment as a POSIX shell reads it."""
+"""Advice about the environment, as a document and as a POSIX shell reads it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from msgspec import Meta
+
+from stackfix.documents.document import Document
+from stackfix.documents.target import TargetDocument
+from stackfix.env.advise import Variable
 from stackfix.wording import one_line
 
 if TYPE_CHECKING:
-    from stackfix.env.advise import Advice, Variable
+    from stackfix.env.advise import Advice
     from stackfix.model.target import Target
 
-__all__ = ["env_lines"]
+__all__ = ["EnvironmentDocument", "environment_document", "environment_lines"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,%+-]+")
 
 
-def env_lines(advice: Advice, targets: Sequence[Target]) -> Iterator[str]:
+class EnvironmentDocument(Document):
+    """What `stackfix env --format json` prints."""
+
+    schema: Literal[1]
+    targets: Annotated[tuple[TargetDocument, ...], Meta(min_length=1)]
+    variables: tuple[Variable, ...]
+    notes: tuple[str, ...]
+
+
+def environment_document(advice: Advice, targets: Sequence[Target]) -> EnvironmentDocument:
+    """The advice as a document."""
+    return EnvironmentDocument.of(
+        advice,
+        schema=1,
+        targets=targets,
+    )
+
+
+def environment_lines(advice: Advice, targets: Sequence[Target]) -> Iterator[str]:
     """Lines for a POSIX shell. What is offered and not set is a comment.
 
     A name that no shell takes is left out, a value is quoted, and reasons stay on their line: facts
