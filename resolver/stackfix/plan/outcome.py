@@ -71,7 +71,7 @@ def impossible(
     case: Case,
     exclusions: Iterable[Exclusion],
     rejected: Sequence[Rejected],
-    lifts: Sequence[str],
+    ways_out: Sequence[str],
     warnings: Sequence[str],
     tried: int,
 ) -> Plan:
@@ -81,7 +81,7 @@ def impossible(
         Status.IMPOSSIBLE,
         remaining=case.findings,
         obstacles=(*grouped(exclusions), *of_rejected(rejected)),
-        lifts=tuple(lifts),
+        ways_out=tuple(ways_out),
         warnings=warnings,
         tried=tried,
     )

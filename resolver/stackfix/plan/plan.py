@@ -82,7 +82,7 @@ class Obstacle:
     package: str
     versions: tuple[str, ...]
     reason: str
-    lifts: tuple[str, ...] = ()
+    ways_out: tuple[str, ...] = ()
     """What outside the pins would open the way: "driver 570.26 or newer"."""
 
 
@@ -126,7 +126,7 @@ class Plan:
     """Packages built from source that have to be built anew against a framework that moves."""
     next_step: NextStep | None = None
     obstacles: tuple[Obstacle, ...] = ()
-    lifts: tuple[str, ...] = ()
+    ways_out: tuple[str, ...] = ()
     """What would make an impossible plan possible, most useful first."""
     warnings: tuple[str, ...] = ()
     gpu_packages: int = 0

@@ -12,7 +12,7 @@ from stackfix.plan.case import Case
 from stackfix.plan.edits.variant_edits import with_swap
 from stackfix.plan.explain.next_step import next_step, worth_a_step
 from stackfix.plan.explain.obstacles import stuck
-from stackfix.plan.explain.ways_out import lifts
+from stackfix.plan.explain.ways_out import ways_out
 from stackfix.plan.explain.why import answers
 from stackfix.plan.plan import NextStep, Plan
 from stackfix.plan.problems.index_choice import IndexesSilent, IndexReach
@@ -143,7 +143,7 @@ def _moved(case: Case, outside: OutsideRequirements, reach: IndexReach) -> Plan:
         if result.uncached:
             reach.uncached(combination)
         run.refused.append(result)
-    ways = lifts(case, outside.requirements, reach.choice)
+    ways = ways_out(case, outside.requirements, reach.choice)
     warnings = (*outside.warnings, *reach.warnings)
     exclusions = [
         exclusion

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeVar
 
 from msgspec import Meta, field
 
@@ -96,10 +96,6 @@ class ObstacleDocument(Document):
     ways_out: tuple[str, ...] = field(name="lifts")
     """What outside the pins would open the way."""
 
-    @classmethod
-    def derived(cls, source: Any) -> dict[str, Any]:
-        return {"ways_out": source.lifts}
-
 
 class AnswerDocument(Document):
     """The answer to one `--why` or `--why-not`."""
@@ -162,7 +158,6 @@ def plan_document(plan: Plan) -> PlanDocument:
     return PlanDocument.of(
         plan,
         schema=1,
-        ways_out=plan.lifts,
         files={str(path): hashlib.sha256(data).hexdigest() for path, data in plan.files.items()},
     )
 

@@ -153,9 +153,9 @@ def _obstacles(plan: Plan) -> Iterator[RenderableType]:
         for obstacle in plan.obstacles:
             table.add_row(plain(_versions(obstacle), style="bold"), plain(obstacle.reason))
         yield indented(table)
-    if plan.lifts:
+    if plan.ways_out:
         yield heading("What would open a way")
-        yield indented(plain("\n".join(f"· {lift}" for lift in plan.lifts), style="green"))
+        yield indented(plain("\n".join(f"· {way}" for way in plan.ways_out), style="green"))
 
 
 def _answers(plan: Plan) -> Iterator[RenderableType]:

@@ -26,7 +26,7 @@ class Conflict:
     reason: str
     about: str | None = None
     """The package that no version could be found for."""
-    lifts: tuple[str, ...] = ()
+    ways_out: tuple[str, ...] = ()
     """What outside the pins would clear it: "driver 570.26 or newer"."""
 
 

@@ -52,7 +52,7 @@ def complete(candidates: Candidates, chosen: Mapping[str, Version]) -> Solution 
         if not faults:
             return solution
         first = first or Conflict(
-            reason=faults[0].message, lifts=tuple(f.fix for f in faults if f.fix is not None)
+            reason=faults[0].message, ways_out=tuple(f.fix for f in faults if f.fix is not None)
         )
         guilty = {
             (fault.package, solution.versions[fault.package])

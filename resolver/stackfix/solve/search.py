@@ -41,7 +41,7 @@ class Exclusion:
     package: str
     version: Version
     reason: str
-    lifts: tuple[str, ...] = ()
+    ways_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +194,7 @@ class Search:
                     package=first,
                     version=chosen[first],
                     reason=f"together ({names}): {conflict.reason}",
-                    lifts=conflict.lifts,
+                    ways_out=conflict.ways_out,
                 )
             )
 
@@ -232,7 +232,7 @@ class _WorkingVersions:
                         package=self.name,
                         version=version,
                         reason=result.reason,
-                        lifts=result.lifts,
+                        ways_out=result.ways_out,
                     )
                 )
         return self._working[place]

@@ -71,8 +71,8 @@ def test_a_fleet_that_no_lock_serves_is_told_what_each_card_alone_would_need(
     project = locked(tmp_path / "p", "torch==2.7.1")
     plan = plan_for(project, "RTX 5090@570.133.07", "GTX 1080 Ti@570.133.07", strategy="same-index")
     assert plan.status is Status.IMPOSSIBLE
-    assert "RTX 5090 alone: torch 2.7.1 → 2.8.0" in plan.lifts
-    assert "GTX 1080 Ti alone: nothing has to move" in plan.lifts
+    assert "RTX 5090 alone: torch 2.7.1 → 2.8.0" in plan.ways_out
+    assert "GTX 1080 Ti alone: nothing has to move" in plan.ways_out
     assert {"2.7.1", "2.8.0"} <= {v for o in plan.obstacles for v in o.versions}
 
 

@@ -87,7 +87,7 @@ def test_a_real_fleet_is_told_its_locks(tmp_path: Path) -> None:
     project = project_of(tmp_path / "p", "torch==2.7.1")
     cards = ("RTX 5090@570.133.07", "GTX 1080 Ti@570.133.07", "L4@570.133.07")
     plan = plan_for(project, *cards, strategy="same-index")
-    (split,) = [lift for lift in plan.lifts if "locks serve them all" in lift]
+    (split,) = [way for way in plan.ways_out if "locks serve them all" in way]
     assert split.startswith("2 locks serve them all")
     assert "torch 2.7.1 → 2.8.0" in split
 
@@ -108,7 +108,7 @@ def test_uv_locks_the_sketch_and_each_group_is_served(
     plan = plan_on(shared_index, project, *cards)
     if plan.status is Status.PLANNED:
         return
-    sketch = plan.lifts[-1].partition("\n")[2]
+    sketch = plan.ways_out[-1].partition("\n")[2]
     split = locked(shared_index, tmp_path / "split", extra=sketch)
     extras = tomllib.loads(sketch)["project"]["optional-dependencies"]
     for card in cards:

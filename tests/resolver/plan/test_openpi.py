@@ -91,7 +91,7 @@ def test_a_driver_that_does_not_know_the_card_must_rise(openpi: Path) -> None:
     plan = plan_for(openpi, "RTX 5090:4@550.54.15")
     assert plan.status is Status.IMPOSSIBLE
     assert any(f.code == "SF202" for f in plan.findings)
-    assert any("570" in lift and "torch 2.7.1 → 2.8.0" in lift for lift in plan.lifts)
+    assert any("570" in way and "torch 2.7.1 → 2.8.0" in way for way in plan.ways_out)
 
 
 def test_what_is_kept_stays_and_the_obstacle_says_so(openpi: Path) -> None:

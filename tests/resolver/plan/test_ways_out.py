@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stackfix.plan.case import Case
-from stackfix.plan.explain.ways_out import lifts
+from stackfix.plan.explain.ways_out import ways_out
 from stackfix.plan.lock_state import lock_state
 from stackfix.plan.request import Request
 from stackfix.solve.problem import SAME_INDEX
@@ -17,7 +17,7 @@ def ways(project: Path, card: str) -> tuple[str, ...]:
     request = Request(project=Project.find(project), graph=graph(), targets=(target(card),))
     before = lock_state(request.project.read_lock(), request)
     case = Case(request=request, before=before, findings=(), origin=before.lock)
-    return lifts(case, (), SAME_INDEX)
+    return ways_out(case, (), SAME_INDEX)
 
 
 def test_a_driver_that_opens_a_plan_is_named(openpi: Path) -> None:

@@ -176,6 +176,6 @@ IMPOSSIBLE = replace(
         ),
         Obstacle(package="torch", versions=("2.8.0",), reason="no code for 7.0"),
     ),
-    lifts=("driver 570.26 or newer", "without V100: torch 2.8.0"),
+    ways_out=("driver 570.26 or newer", "without V100: torch 2.8.0"),
     tried=41,
 )

@@ -27,7 +27,7 @@ def grouped(exclusions: Iterable[Exclusion]) -> tuple[Obstacle, ...]:
             package=package,
             versions=tuple(str(v) for v in sorted({f.version for f in group}, reverse=True)),
             reason=group[0].reason if len(group) == 1 else _without(group[0]),
-            lifts=tuple(dict.fromkeys(lift for f in group for lift in f.lifts)),
+            ways_out=tuple(dict.fromkeys(way for f in group for way in f.ways_out)),
         )
         for (package, _), group in groups.items()
     ]

@@ -26,13 +26,13 @@ from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.hardware import DriverVersion
 from stackfix_knowledge.stack.packages import Role
 
-__all__ = ["lifts", "raised"]
+__all__ = ["raised", "ways_out"]
 
 ROUNDS = 16
 """Bounds set one after another for one stack before it is given up."""
 
 
-def lifts(
+def ways_out(
     case: Case, requirements: Sequence[StackRequirement], choice: IndexChoice
 ) -> tuple[str, ...]:
     """Ways out, each tried in the solver before it is named."""

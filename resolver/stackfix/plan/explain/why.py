@@ -169,6 +169,8 @@ def _failing(
         outcome: Solution | Conflict = complete(candidates, {name: version})
         if isinstance(outcome, Conflict):
             exclusions.append(
-                Exclusion(package=name, version=version, reason=outcome.reason, lifts=outcome.lifts)
+                Exclusion(
+                    package=name, version=version, reason=outcome.reason, ways_out=outcome.ways_out
+                )
             )
     return grouped(exclusions)
