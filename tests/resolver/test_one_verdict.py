@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stackfix.audit.lock_files import Kind, LockFile
-from stackfix.gate.check_one import Options, check_one
+from stackfix.gate.check_one import check_one
+from stackfix.gate.subject import Options
 from stackfix.model.selection import Selection
 from stackfix.plan import propose as planning
 from stackfix.plan.plan import Plan, Status

@@ -9,7 +9,7 @@ from typing import Protocol
 from packaging.version import Version
 
 from stackfix.audit.forks import comes_alive, left_over
-from stackfix.audit.selections import Choice, singly
+from stackfix.audit.selections import InstallChoice, singly
 from stackfix.model.stack import Piece, Stack
 from stackfix_knowledge.graph import Graph
 from stackfix_lockfiles.environment import (
@@ -27,7 +27,7 @@ __all__ = ["LockedEnvironment", "LockedEnvironments", "Walker"]
 class Walker(Protocol):
     """A lock of any format, as far as environments go."""
 
-    def walk(self, platform: Platform, python: str, choice: Choice) -> Environment:
+    def walk(self, platform: Platform, python: str, choice: InstallChoice) -> Environment:
         """Raises ConflictError, UnsupportedPlatformError."""
         ...
 
@@ -38,7 +38,7 @@ class UvWalker:
 
     lock: Lock
 
-    def walk(self, platform: Platform, python: str, choice: Choice) -> Environment:
+    def walk(self, platform: Platform, python: str, choice: InstallChoice) -> Environment:
         return environment(
             self.lock,
             platform=platform,
@@ -54,7 +54,7 @@ class LockedEnvironment:
 
     stack: Stack
     environment: Environment
-    choice: Choice
+    choice: InstallChoice
     python: str
     own_python: bool
     """Whether it is the project's own Python instead of that of another fork."""
@@ -76,7 +76,7 @@ class LockedEnvironments:
 
     walker: Walker
     graph: Graph
-    choices: tuple[Choice, ...]
+    choices: tuple[InstallChoice, ...]
     pythons: tuple[str, ...]
     """The project's own first."""
     lock: Lock | None = None
@@ -87,7 +87,7 @@ class LockedEnvironments:
     """The index that most packages of the lock come from."""
     unsupported: set[str] = field(default_factory=set)
     """Platforms that the lock is not made for."""
-    impossible: list[Choice] = field(default_factory=list)
+    impossible: list[InstallChoice] = field(default_factory=list)
     """Choices that an edge deep in the lock makes conflict."""
     _pieces: dict[tuple[int, str, str], Piece | None] = field(default_factory=dict)
     _walked: dict[str, tuple[LockedEnvironment, ...]] = field(default_factory=dict)

@@ -15,14 +15,14 @@ from packaging.utils import canonicalize_name
 from stackfix.model.selection import Selection
 from stackfix_lockfiles.lock import ConflictItem, Lock, LockedPackage
 
-__all__ = ["MOST", "Choice", "choices", "chosen_groups", "every_choice", "plain_choice"]
+__all__ = ["MOST", "InstallChoice", "choices", "chosen_groups", "every_choice", "plain_choice"]
 
 MOST = 64
 """Choices judged of one lock; of more, each extra and group is still in one of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class InstallChoice:
     """The extras and groups of one environment."""
 
     extras: tuple[str, ...] = ()
@@ -49,18 +49,18 @@ class _Option:
     name: str
 
 
-def plain_choice(lock: Lock, default_groups: tuple[str, ...] | str) -> Choice:
+def plain_choice(lock: Lock, default_groups: tuple[str, ...] | str) -> InstallChoice:
     """What `uv sync` takes."""
     known = _groups(lock)
     if default_groups == "all":
-        return Choice(groups=tuple(known), plain=True)
+        return InstallChoice(groups=tuple(known), plain=True)
     chosen = {str(canonicalize_name(group)) for group in default_groups}
-    return Choice(groups=tuple(group for group in known if group in chosen), plain=True)
+    return InstallChoice(groups=tuple(group for group in known if group in chosen), plain=True)
 
 
 def choices(
     lock: Lock, selection: Selection, default_groups: tuple[str, ...] | str = ("dev",)
-) -> tuple[Choice, ...]:
+) -> tuple[InstallChoice, ...]:
     """The choices of extras and groups that a selection means, the plainest first."""
     if selection.every:
         return every_choice(lock, default_groups)
@@ -76,7 +76,7 @@ def choices(
     if selection.groups:
         asked = tuple(str(canonicalize_name(group)) for group in selection.groups)
         groups = chosen_groups(asked, plain.groups, lock)
-    return (Choice(extras=extras, groups=tuple(dict.fromkeys(groups))),)
+    return (InstallChoice(extras=extras, groups=tuple(dict.fromkeys(groups))),)
 
 
 def chosen_groups(asked: tuple[str, ...], default: Iterable[str], lock: Lock) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def chosen_groups(asked: tuple[str, ...], default: Iterable[str], lock: Lock) ->
 
 def every_choice(
     lock: Lock, default_groups: tuple[str, ...] | str = ("dev",)
-) -> tuple[Choice, ...]:
+) -> tuple[InstallChoice, ...]:
     """The plain choice, then the largest ones that nothing forbids."""
     options = [_Option("extra", name) for name in _extras(lock)]
     options += [_Option("group", name) for name in _groups(lock)]
@@ -104,7 +104,7 @@ def every_choice(
     found = dict.fromkeys([plain_choice(lock, default_groups)])
     seen = {(one.extras, one.groups) for one in found}
     for choice in _largest(installable, apart):
-        chosen = Choice(
+        chosen = InstallChoice(
             extras=tuple(o.name for o in choice if o.kind == "extra"),
             groups=tuple(o.name for o in choice if o.kind == "group"),
         )
@@ -114,12 +114,12 @@ def every_choice(
     return tuple(found)
 
 
-def singly(choice: Choice) -> Iterator[Choice]:
+def singly(choice: InstallChoice) -> Iterator[InstallChoice]:
     """Each extra and group of a choice alone: for one that cannot be installed as a whole."""
     for extra in choice.extras:
-        yield Choice(extras=(extra,))
+        yield InstallChoice(extras=(extra,))
     for group in choice.groups:
-        yield Choice(groups=(group,))
+        yield InstallChoice(groups=(group,))
 
 
 def _roots(lock: Lock) -> tuple[LockedPackage, ...]:

@@ -16,7 +16,7 @@ from stackfix.cli.failures import FINDINGS
 from stackfix.cli.options import target_options
 
 if TYPE_CHECKING:
-    from stackfix.gate.check_one import Options
+    from stackfix.gate.subject import Options
 
 __all__ = ["command"]
 
@@ -122,7 +122,7 @@ def command(
 def _options(
     base: str | None, fail_on: str | None, online: bool, chosen: dict[str, Any]
 ) -> Options:
-    from stackfix.gate.check_one import Options
+    from stackfix.gate.subject import Options
     from stackfix.model.selection import Selection
 
     parsed = None

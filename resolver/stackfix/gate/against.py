@@ -20,7 +20,7 @@ from stackfix_lockfiles.project import Project
 
 if TYPE_CHECKING:
     from stackfix.gate.base import Base
-    from stackfix.gate.check_one import Subject
+    from stackfix.gate.subject import Subject
 
 __all__ = ["against"]
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stackfix.audit.lock_files import LockFile, find
-from stackfix.gate.check_one import Options, check_one, unreadable
+from stackfix.gate.check_one import check_one, unreadable
 from stackfix.gate.result import Checked
+from stackfix.gate.subject import Options
 from stackfix.targets.parse import TargetError
 from stackfix.targets.select import NoTarget
 from stackfix_knowledge.reader import FactsError

@@ -12,7 +12,7 @@ from stackfix.plan.case import Case
 from stackfix.plan.explain.obstacles import grouped, of_rejected
 from stackfix.plan.lock_state import LockState, unknown
 from stackfix.plan.moves import moves
-from stackfix.plan.plan import NextStep, Plan, Selection, Status
+from stackfix.plan.plan import JudgedSelection, NextStep, Plan, Status
 from stackfix.plan.rebuilds import rebuilds
 from stackfix.solve.search import Exclusion
 from stackfix_lockfiles.diff import Drift, DriftKind, diff, drift
@@ -94,7 +94,7 @@ def _plan(case: Case, status: Status, *, warnings: Sequence[str] = (), **found: 
         project=project.name or project.root.name,
         root=str(project.root),
         targets=request.targets,
-        selection=Selection(
+        selection=JudgedSelection(
             platforms=tuple(
                 dict.fromkeys(environment.platform for environment in case.before.environments)
             ),

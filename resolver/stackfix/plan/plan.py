@@ -14,11 +14,11 @@ from stackfix_lockfiles.edits import Edit
 
 __all__ = [
     "Answer",
+    "JudgedSelection",
     "Move",
     "NextStep",
     "Obstacle",
     "Plan",
-    "Selection",
     "Status",
     "VariantChange",
 ]
@@ -33,7 +33,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class JudgedSelection:
     """What of the project is judged: as `uv sync` would install it."""
 
     platforms: tuple[str, ...]
@@ -114,7 +114,7 @@ class Plan:
     project: str
     root: str
     targets: tuple[Target, ...]
-    selection: Selection
+    selection: JudgedSelection
     findings: tuple[Finding, ...]
     moves: tuple[Move, ...] = ()
     remaining: tuple[Finding, ...] = ()

@@ -11,8 +11,9 @@ from stackfix.audit.inputs.pylock import parse_pylock
 from stackfix.audit.inputs.requirements import parse_requirements
 from stackfix.audit.lock_files import Kind, LockFile
 from stackfix.cli.main import main
-from stackfix.gate.check_one import Options, check_one
+from stackfix.gate.check_one import check_one
 from stackfix.gate.result import Checked
+from stackfix.gate.subject import Options
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.uv import Uv
 from tests.registry.server import Index

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stackfix.audit.selections import MOST, Choice, every_choice
+from stackfix.audit.selections import MOST, InstallChoice, every_choice
 from stackfix_lockfiles.lock import Lock
 from tests.resolver.gate.making import checked, package, project, root
 
@@ -28,7 +28,7 @@ def extras(*names: str) -> str:
     return f"\n[package.optional-dependencies]\n{lines}"
 
 
-def chosen(found: tuple[Choice, ...]) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
+def chosen(found: tuple[InstallChoice, ...]) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
     return {(one.extras, one.groups) for one in found}
 
 

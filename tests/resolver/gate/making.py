@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stackfix.audit.lock_files import Kind, LockFile
-from stackfix.gate.check_one import Options, check_one
+from stackfix.gate.check_one import check_one
 from stackfix.gate.result import Checked
+from stackfix.gate.subject import Options
 
 __all__ = ["checked", "codes", "package", "project", "root"]
 

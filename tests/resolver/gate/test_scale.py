@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from stackfix.audit.lock_files import Kind, LockFile
-from stackfix.gate.check_one import Options, check_one
+from stackfix.gate.check_one import check_one
 from stackfix.gate.run import check
+from stackfix.gate.subject import Options
 from stackfix.targets.parse import TargetError
 from stackfix_lockfiles.errors import InputError
 from tests.conftest import FIXTURES

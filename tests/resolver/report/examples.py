@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from stackfix.model.finding import Finding, Severity
-from stackfix.plan.plan import Move, NextStep, Obstacle, Plan, Selection, Status
+from stackfix.plan.plan import JudgedSelection, Move, NextStep, Obstacle, Plan, Status
 from stackfix.plan.rebuilds import Rebuild
 from stackfix.targets.parse import parse_target
 from stackfix_knowledge.cards.gpus import GpuTable
@@ -97,7 +97,7 @@ PLANNED = Plan(
     project="openpi",
     root="/home/someone/openpi",
     targets=(TARGET,),
-    selection=Selection(platforms=("linux_x86_64",), python="3.11"),
+    selection=JudgedSelection(platforms=("linux_x86_64",), python="3.11"),
     findings=(NO_CODE, PARTIAL, MATRIX, JIT, UNMEASURED),
     moves=(
         Move(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stackfix.audit.selections import Choice
+from stackfix.audit.selections import InstallChoice
 from stackfix_lockfiles.environment import Environment, Link
 from stackfix_lockfiles.lock import LockedPackage
 from stackfix_lockfiles.markers import Marker, Truths
@@ -30,7 +30,7 @@ class FlatLock:
     """How errors call it."""
     requires_python: str
     entries: tuple[FlatPackage, ...]
-    choices: tuple[Choice, ...] = (Choice(plain=True),)
+    choices: tuple[InstallChoice, ...] = (InstallChoice(plain=True),)
     open_ended: bool = False
     """Whether an installer adds what the packages need beyond what is listed."""
 
@@ -42,7 +42,7 @@ class FlatLock:
         """The line of a package; None for one of another lock."""
         return next((entry.line for entry in self.entries if entry.locked is package), None)
 
-    def walk(self, platform: Platform, python: str, choice: Choice) -> Environment:
+    def walk(self, platform: Platform, python: str, choice: InstallChoice) -> Environment:
         """What an installer takes here: the first entry of each name whose marker holds."""
         full = python if python.count(".") >= 2 else f"{python}.99"
         markers = dict(platform.markers(full))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from stackfix.audit.inputs.flat import FlatLock, FlatPackage
-from stackfix.audit.selections import Choice
+from stackfix.audit.selections import InstallChoice
 from stackfix_lockfiles import toml
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import LockedFile, LockedPackage, Source, SourceKind
@@ -42,8 +42,8 @@ def parse_pylock(data: bytes, name: str) -> FlatLock:
     )
     default = tuple(lock.default_groups or ())
     groups = tuple(dict.fromkeys((*(lock.dependency_groups or ()), *default)))
-    plain = Choice(groups=default, plain=True)
-    every = Choice(extras=tuple(map(str, lock.extras or ())), groups=groups)
+    plain = InstallChoice(groups=default, plain=True)
+    every = InstallChoice(extras=tuple(map(str, lock.extras or ())), groups=groups)
     return FlatLock(
         name=name,
         requires_python=str(lock.requires_python or ">=3.8"),
