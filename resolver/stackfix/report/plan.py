@@ -19,7 +19,7 @@ from stackfix.documents.document import Count, Digest, Document, dump
 from stackfix.documents.finding import FindingDocument
 from stackfix.documents.reading import read, read_bytes
 from stackfix.documents.target import TargetDocument
-from stackfix.plan.plan import Move, NextStep, Selection, Status
+from stackfix.plan.plan import JudgedSelection, Move, NextStep, Status
 from stackfix.plan.rebuilds import Rebuild
 from stackfix_lockfiles.errors import InputError
 
@@ -116,7 +116,7 @@ class PlanDocument(Document, kw_only=True):
     root: str
     """Absolute folder of the project when the plan was made."""
     targets: Annotated[tuple[TargetDocument, ...], Meta(min_length=1)]
-    selection: Selection
+    selection: JudgedSelection
     findings: tuple[FindingDocument, ...]
     """What is wrong with the lock as it is."""
     moves: tuple[MoveDocument, ...]
