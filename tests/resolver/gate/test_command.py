@@ -17,7 +17,7 @@ from tests.resolver.gate.making import package, project, root
 GOOD = (root("triton"), package("triton", "3.4.0", "setuptools"), package("setuptools", "80.9.0"))
 BAD = (root("triton"), package("triton", "3.1.0", "filelock"), package("filelock", "3.20.0"))
 HEAVY = ("httpx", "rich", "resolvelib", "tomlkit", "elftools", "pynvml", "packaging.requirements")
-HEAVY += ("stackfix_index.client", "stackfix_index.wheel")
+HEAVY += ("stackfix_index.client", "stackfix_index.wheel", "msgspec", "stackfix.documents")
 
 
 def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from stackfix.report.formats.interface import Format
 
-__all__ = ["FORMATS", "format_named"]
+__all__ = ["FORMATS", "PLACED", "format_named"]
 
 FORMATS = {
     "text": "stackfix.report.formats.text",
@@ -17,7 +17,7 @@ FORMATS = {
     "gitlab": "stackfix.report.formats.gitlab",
     "junit": "stackfix.report.formats.junit",
 }
-"""Name -> module with a function `make` that takes a `Header` and returns a `Format`."""
+"""Name -> module with a function `make(colour=…)` that returns a `Format`."""
 
 PLACED = frozenset({"json", "sarif", "github", "gitlab", "junit"})
 """Formats that name lines."""
