@@ -11,9 +11,8 @@ from stackfix.documents.document import Document
 from stackfix.host.compare import HostDifference
 from stackfix.host.health import Trouble, troubles
 from stackfix.host.host import UNLIMITED
-from stackfix.report.text import assemble, grid, plain
+from stackfix.report.text import MARKS, STYLES, assemble, grid, plain
 from stackfix.wording import count, listed
-from stackfix_knowledge.evidence import FactSeverity
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -140,8 +139,8 @@ def _fabric(host: Host) -> str:
 
 
 def _trouble(trouble: Trouble) -> Iterator[Text]:
-    error = trouble.severity is FactSeverity.ERROR
-    yield assemble(("✗ ", "red") if error else ("! ", "yellow"), trouble.text)
+    severity = trouble.severity
+    yield assemble((f"{MARKS[severity]} ", STYLES[severity]), trouble.text)
     if trouble.action:
         yield plain(f"  {trouble.action}", style="dim")
 

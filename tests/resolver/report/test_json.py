@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
 from stackfix.documents.document import dump
+from stackfix.documents.reading import parse
 from stackfix.host.document import host_document
 from stackfix.plan.plan import Plan, VariantChange
-from stackfix.report.plan import plan_document
+from stackfix.report.plan import PlanDocument, plan_document
 from tests.resolver.host.test_document import HOST
 from tests.resolver.report import examples
 from tests.resolver.report.published import valid
@@ -28,6 +30,12 @@ def document_of(plan: Plan) -> dict[str, Any]:
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: str(plan.status))
 def test_a_plan_keeps_to_its_schema(plan: Plan) -> None:
     valid("plan-1", document_of(plan))
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: str(plan.status))
+def test_a_plan_is_read_as_it_was_written(plan: Plan) -> None:
+    document = plan_document(plan)
+    assert parse(dump(document), PlanDocument, Path("p.json"), writer="a test") == document
 
 
 def test_a_host_keeps_to_its_schema() -> None:

@@ -49,6 +49,20 @@ def test_a_saved_swap_of_variants_comes_back_as_it_reads(plan: Plan, tmp_path: P
     )
 
 
+def test_a_plan_that_an_older_release_saved_comes_back(plan: Plan, tmp_path: Path) -> None:
+    save_plan(plan, tmp_path / "plan")
+    file = tmp_path / "plan/plan.json"
+    document = json.loads(file.read_text())
+    del document["rebuilds"]
+    for target in document["targets"]:
+        del target["compat"]
+    file.write_text(json.dumps(document))
+    assert load_plan(tmp_path / "plan").files == {
+        Path("pyproject.toml"): NEW,
+        Path("uv.lock"): b"version = 1\n",
+    }
+
+
 def test_an_impossible_plan_can_be_saved_too(tmp_path: Path) -> None:
     save_plan(replace(IMPOSSIBLE, root=str(tmp_path)), tmp_path / "plan")
     assert load_plan(tmp_path / "plan").status == "impossible"
