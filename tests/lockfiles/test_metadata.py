@@ -26,10 +26,11 @@ def wheel(text: str = TEXT, *, padding: int = 0, compress: bool = True) -> bytes
     """A wheel with `padding` bytes of code before its METADATA."""
     buffer = io.BytesIO()
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    with zipfile.ZipFile(buffer, "w", method) as archive:
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr(zipfile.ZipInfo("big_thing/lib.so"), b"\x90" * padding)
-        archive.writestr("big_thing-1.0.dist-info/METADATA", text)
-        archive.writestr("big_thing-1.0.dist-info/RECORD", "")
+        for name, content in (("METADATA", text), ("RECORD", "")):
+            member = zipfile.ZipInfo(f"big_thing-1.0.dist-info/{name}")  # the same at any time
+            archive.writestr(member, content, compress_type=method)
     return buffer.getvalue()
 
 
