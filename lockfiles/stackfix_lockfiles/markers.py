@@ -138,7 +138,6 @@ class Marker:
         """
         self.text = text
         self.tokens = _tokens(text)
-        self.has_extra = "extra" in text
         self._check()
 
     def _check(self) -> None:

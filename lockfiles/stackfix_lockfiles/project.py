@@ -192,11 +192,6 @@ class Project:
         """`tool.uv.override-dependencies` of the root."""
         return tuple(self.main.declared(*_UV, "override-dependencies"))
 
-    @cached_property
-    def build_constraints(self) -> tuple[DeclaredRequirement, ...]:
-        """`tool.uv.build-constraint-dependencies` of the root."""
-        return tuple(self.main.declared(*_UV, "build-constraint-dependencies"))
-
     def declarations_of(self, name: str) -> Iterator[DeclaredRequirement]:
         """Yield every requirement, constraint and override of a (normalised) package name."""
         for found in (*self.requirements, *self.constraints, *self.overrides):
@@ -222,11 +217,6 @@ class Project:
     def environments(self) -> tuple[str, ...]:
         """`tool.uv.environments`: the markers the lock is limited to."""
         return self._markers("environments")
-
-    @property
-    def required_environments(self) -> tuple[str, ...]:
-        """`tool.uv.required-environments`: the markers for which wheels must exist."""
-        return self._markers("required-environments")
 
     def _markers(self, key: str) -> tuple[str, ...]:
         value = self.main.table(*_UV).get(key)

@@ -39,8 +39,8 @@ def changed(value: Any, chance: random.Random) -> Any:
 
 
 READ = (
-    "included_groups", "sources", "indexes", "build_constraints", "default_groups",
-    "environments", "required_environments", "tool_stackfix",
+    "included_groups", "sources", "indexes", "default_groups",
+    "environments", "tool_stackfix",
 )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from stackfix.audit.inputs.flat import FlatLock, FlatPackage
 from stackfix_lockfiles import toml
@@ -81,8 +80,3 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         begun, parts = 0, []
     if whole := " ".join(parts).strip():
         yield begun, whole
-
-
-def read_requirements(path: Path, name: str) -> FlatLock:
-    """Read the file at `path`; see `parse_requirements`."""
-    return parse_requirements(toml.read_bytes(path, name=name, what="requirements"), name)
