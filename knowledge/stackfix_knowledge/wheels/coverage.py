@@ -164,7 +164,7 @@ class LibraryCoverage(NamedTuple):
 
     @property
     def is_optional(self) -> bool:
-        """Whether it serves a feature that frameworks do without; see `features.py`."""
+        """Whether it serves a feature that frameworks do without."""
         return feature_of(self.name) is not None
 
     def share(self, card: ComputeCapability, *, toolkit: Version | None = None) -> Share:
