@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -32,9 +32,8 @@ PLAN = "this plan"
 """Origin of the requirements that the search itself makes."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class PackageKey:
-    """A package, or a package with one of its extras.
+class PackageKey(NamedTuple):
+    """A package, or a package with one of its extras: a tuple, for a solve compares millions.
 
     resolvelib is told that each version is a candidate. The candidates of an extra ask for the same
     version of the package itself, beside what the extra brings.
