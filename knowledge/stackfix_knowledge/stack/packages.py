@@ -162,8 +162,9 @@ class PackageTable:
 
     def family(self, name: str) -> tuple[Package, ...]:
         """The packages of one family."""
+        shipped = self._with("family", name)
         own = (p for p in self._packages.values() if p.name not in self._entries)
-        return (*self._with("family", name), *(p for p in own if p.family == name))
+        return (*shipped, *(p for p in own if p.family == name))
 
     def _with(self, key: str, value: str) -> tuple[Package, ...]:
         names = [name for name, (_, entry) in self._entries.items() if entry.data.get(key) == value]

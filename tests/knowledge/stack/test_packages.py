@@ -109,3 +109,9 @@ def test_a_library_that_no_package_provides_is_refused() -> None:
     file = Entry({"overridable": ["cudnm"]}, "packages.toml")
     with pytest.raises(FactsError, match=r"overridable: expected libraries .* not cudnm"):
         parse_packages(file)
+
+
+def test_a_family_is_read_from_a_table_that_nobody_asked_before() -> None:
+    table = PackageTable.load(own=["made"])
+    assert {package.name for package in table.family("torch")} >= {"torch", "torchvision"}
+    assert len(list(table)) == len(table)
