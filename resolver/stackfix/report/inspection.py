@@ -16,7 +16,7 @@ from stackfix.report.text import assemble, grid, heading, indented, plain
 from stackfix.report.verdicts import (
     GENERATIONS,
     LETTERS,
-    STYLES,
+    SUPPORT_STYLES,
     LibraryDocument,
     PtxasDocument,
     VerdictDocument,
@@ -230,7 +230,7 @@ def _library(library: LibraryCoverage, *, counts: bool) -> Text:
 
 def _state(verdict: Verdict, words: bool) -> Text:
     state = verdict.state.value if verdict.state else "unknown"
-    return plain(state if words else LETTERS[state], STYLES[state])
+    return plain(state if words else LETTERS[state], SUPPORT_STYLES[state])
 
 
 def _worded(verdict: Verdict) -> Text:
@@ -259,4 +259,4 @@ def _counted(verdict: Verdict) -> Share:
 
 
 def _style(verdict: Verdict) -> str:
-    return STYLES[verdict.state.value] if verdict.state else "dim"
+    return SUPPORT_STYLES[verdict.state.value] if verdict.state else "dim"

@@ -9,7 +9,7 @@ from stackfix.audit.binaries import package_verdict
 from stackfix.documents.document import Document
 from stackfix.documents.target import Capability
 from stackfix.report.text import assemble, grid, plain
-from stackfix.report.verdicts import LETTERS, STYLES
+from stackfix.report.verdicts import LETTERS, SUPPORT_STYLES
 from stackfix_knowledge.evidence import EvidenceKind
 from stackfix_knowledge.wheels.coverage import Support
 
@@ -132,7 +132,7 @@ def _table(document: MatrixDocument) -> Table:
         for card in document.capabilities:
             state = row.states[card]
             mark = "*" if card in row.disputed else ""
-            cells.append(plain(f"{LETTERS[state]}{mark}", STYLES[state]))
+            cells.append(plain(f"{LETTERS[state]}{mark}", SUPPORT_STYLES[state]))
         table.add_row(plain(row.version, "bold"), plain(_remark(row), "dim"), *cells)
     return table
 

@@ -16,10 +16,10 @@ from stackfix.report.ties import (
     bugs_of,
     collisions_of,
     couplings_of,
-    source_lines,
     ties_text,
 )
 from stackfix.report.verdicts import (
+    SUPPORT_STYLES,
     LibraryDocument,
     PtxasDocument,
     VerdictDocument,
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ReleaseDocument", "release_document", "release_text"]
 
-_SUPPORT = {
-    "supported": ("green", "native code"),
-    "jit": ("yellow", "compiled by the driver at first use"),
-    "partial": ("red", "code for a part only"),
-    "unsupported": ("red", "no code"),
-    "unknown": ("dim", "not known"),
+_MEANING = {
+    "supported": "native code",
+    "jit": "compiled by the driver at first use",
+    "partial": "code for a part only",
+    "unsupported": "no code",
+    "unknown": "not known",
 }
 _MOST_REQUIREMENTS = 40
 _MOST_SETS = 6
@@ -197,8 +197,8 @@ def _libraries(document: ReleaseDocument) -> Iterator[RenderableType]:
     yield heading(f"GPU code of the wheel for {document.platform}")
     for verdict in document.verdicts:
         state = verdict.state or Support.UNKNOWN
-        style, words = _SUPPORT[state]
-        yield indented(assemble((verdict.target, "bold"), "  ", (f"{state} ({words})", style)))
+        said = (f"{state} ({_MEANING[state]})", SUPPORT_STYLES[state])
+        yield indented(assemble((verdict.target, "bold"), "  ", said))
     for library in document.libraries:
         aside = ", an optional feature" if library.optional else ""
         yield indented(
@@ -225,7 +225,7 @@ def _shares(verdict: VerdictDocument) -> Text:
     counted = f" ({judged.native} native, {judged.jit} JIT of {total} that count)"
     return assemble(
         f"{verdict.target}: ",
-        (state, _SUPPORT[verdict.state][0] if verdict.state else "dim"),
+        (state, SUPPORT_STYLES[verdict.state] if verdict.state else "dim"),
         f", {verdict.native} native, {verdict.jit} JIT, {verdict.none} none",
         (counted if verdict.state else "", "dim"),
     )
@@ -236,8 +236,8 @@ def _matrix(matrix: VendorMatrixDocument | None) -> Iterator[RenderableType]:
         return
     yield heading(f"The vendor's matrix (of {matrix.documents})")
     yield indented(plain(f"lists {', '.join(matrix.capabilities)}"))
-    for line in source_lines(matrix.evidence):
-        yield indented(plain(line, "dim"))
+    for source in matrix.evidence:
+        yield indented(plain(source.line, "dim"))
 
 
 def _wheel(wheel: WheelDocument) -> Table:
@@ -256,8 +256,8 @@ def _wheel(wheel: WheelDocument) -> Table:
     else:
         row("GPU code", ", ".join(wheel.architectures or ()) or "none")
         for support, capabilities in wheel.runs_on.items():
-            style, words = _SUPPORT[support]
-            row(support, f"{', '.join(capabilities)} ({words})", style)
+            said = f"{', '.join(capabilities)} ({_MEANING[support]})"
+            row(support, said, SUPPORT_STYLES[support])
     for name, version in wheel.built_against.items():
         row("built with", f"{name} {version}")
     if wheel.needs:
@@ -269,8 +269,8 @@ def _wheel(wheel: WheelDocument) -> Table:
     needed = list(_needed(wheel.requires or (), wheel.platform))
     if needed:
         row("requires", listed(needed, _MOST_REQUIREMENTS))
-    for line in source_lines(wheel.evidence):
-        row("source", line, "dim")
+    for source in wheel.evidence:
+        row("source", source.line, "dim")
     return table
 
 

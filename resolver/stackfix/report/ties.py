@@ -26,7 +26,6 @@ __all__ = [
     "bugs_of",
     "collisions_of",
     "couplings_of",
-    "source_lines",
     "ties_text",
 ]
 
@@ -134,11 +133,6 @@ def ties_text(
     yield from _section("Overwrites files of", map(_collision, collisions))
 
 
-def source_lines(evidence: Sequence[SourceDocument]) -> list[str]:
-    """One line for each piece of evidence."""
-    return [one.line for one in evidence]
-
-
 def _bug(bug: BugDocument) -> list[Span]:
     fixed = f" (fixed in {', '.join(bug.fixed)})" if bug.fixed else ""
     lines = [
@@ -163,7 +157,7 @@ def _collision(collision: CollisionDocument) -> list[Span]:
 
 
 def _sources(evidence: Sequence[SourceDocument]) -> list[Span]:
-    return [(f"  {line}", "dim") for line in source_lines(evidence)]
+    return [(f"  {source.line}", "dim") for source in evidence]
 
 
 def _section(title: str, items: Iterable[list[Span]]) -> Iterator[RenderableType]:

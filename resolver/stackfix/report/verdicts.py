@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GENERATIONS",
     "LETTERS",
-    "STYLES",
+    "SUPPORT_STYLES",
     "LibraryDocument",
     "PtxasDocument",
     "VerdictDocument",
@@ -44,7 +44,7 @@ where nobody named a card."""
 LETTERS = {"supported": "S", "jit": "J", "partial": "P", "unsupported": "–", "unknown": "?"}
 """A verdict in one character."""
 
-STYLES = {
+SUPPORT_STYLES = {
     "supported": "green",
     "jit": "yellow",
     "partial": "red",

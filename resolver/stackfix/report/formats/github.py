@@ -36,11 +36,11 @@ class _GitHub:
         yield f"{_data(summary(totals))}\n"
 
 
-def _command(hit: Hit, spot: Location) -> str:
+def _command(hit: Hit, place: Location) -> str:
     title = f"{hit.code} {hit.title}"
     text = sentence(hit) + (f"\n→ {hit.fix}" if hit.fix else "")
-    place = f"file={_property(spot.file)},line={spot.line},title={_property(title)}"
-    return f"::{_LEVELS[hit.severity]} {place}::{_data(text)}\n"
+    where = f"file={_property(place.file)},line={place.line},title={_property(title)}"
+    return f"::{_LEVELS[hit.severity]} {where}::{_data(text)}\n"
 
 
 def _data(text: str) -> str:

@@ -32,13 +32,13 @@ class _GitLab:
         for hit in checked.hits:
             yield "\n" if self._first else ",\n"
             self._first = False
-            spot = hit.lock or Location(file=checked.path, line=1)
+            place = hit.lock or Location(file=checked.path, line=1)
             issue = {
                 "description": sentence(hit),
                 "check_name": hit.code,
                 "fingerprint": _fingerprint(hit, checked.path),
                 "severity": _LEVELS[hit.severity],
-                "location": {"path": spot.file, "lines": {"begin": spot.line}},
+                "location": {"path": place.file, "lines": {"begin": place.line}},
             }
             yield json.dumps(issue, ensure_ascii=False)
 

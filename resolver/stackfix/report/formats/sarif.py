@@ -48,13 +48,13 @@ class _Sarif:
 
     def _result(self, hit: Hit, path: str) -> dict[str, Any]:
         text = sentence(hit) + (f" Fix: {hit.fix}." if hit.fix else "")
-        spot = hit.lock or Location(file=path, line=1)
+        place = hit.lock or Location(file=path, line=1)
         result: dict[str, Any] = {
             "ruleId": hit.code,
             "ruleIndex": self._places[hit.code],
             "level": _LEVELS[hit.severity],
             "message": {"text": text},
-            "locations": [{"physicalLocation": _location(spot)}],
+            "locations": [{"physicalLocation": _location(place)}],
             "partialFingerprints": {"stackfix/v1": _fingerprint(hit, path)},
             "properties": {
                 "package": hit.package,
@@ -91,12 +91,12 @@ class _Sarif:
         }
 
 
-def _location(spot: Location) -> dict[str, Any]:
+def _location(place: Location) -> dict[str, Any]:
     from urllib.parse import quote
 
     return {
-        "artifactLocation": {"uri": quote(spot.file), "uriBaseId": "%SRCROOT%"},
-        "region": {"startLine": spot.line},
+        "artifactLocation": {"uri": quote(place.file), "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": place.line},
     }
 
 
