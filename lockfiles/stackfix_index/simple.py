@@ -14,9 +14,8 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from packaging.utils import canonicalize_name
-
 from stackfix_index.errors import Unreadable
+from stackfix_index.names import normalized
 
 if TYPE_CHECKING:
     from stackfix_index.client import Client
@@ -61,7 +60,7 @@ class Index:
 
     def files(self, package: str) -> tuple[IndexFile, ...]:
         """All files of a package; Unreadable where the index has no such package."""
-        address = f"{self.url}/{canonicalize_name(package)}/"
+        address = f"{self.url}/{normalized(package)}/"
         page = self.client.get(address, what=package, limit=_LARGEST_PAGE, accept=_ACCEPT)
         if "json" not in page.kind:
             return tuple(_links(page.text, page.url))

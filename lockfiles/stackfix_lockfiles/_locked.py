@@ -8,9 +8,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from stackfix_index.names import normalized
 from stackfix_lockfiles.packages import (
     EMPTY,
     Dependency,
@@ -51,7 +51,7 @@ def package_name(name: str) -> str:
         return name
     if not _NAME.fullmatch(name):
         raise ValueError(name)
-    return str(canonicalize_name(name))
+    return normalized(name)
 
 
 @lru_cache(maxsize=16384)

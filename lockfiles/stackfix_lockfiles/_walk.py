@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from packaging.utils import canonicalize_name
-
+from stackfix_index.names import normalized
 from stackfix_lockfiles import markers
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import ConflictItem, Lock
@@ -94,9 +93,9 @@ class Walk:
         if every or (wanted is None and default == "all"):
             self.groups = known
         elif wanted is None:
-            self.groups = {str(canonicalize_name(group)) for group in default} & known
+            self.groups = {normalized(group) for group in default} & known
         else:
-            self.groups = {str(canonicalize_name(group)) for group in wanted}
+            self.groups = {normalized(group) for group in wanted}
             _refuse_unknown(self.lock, "a dependency group", self.groups - known, known)
 
     def run(self) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
 
+from stackfix_index.names import normalized
 from stackfix_lockfiles import markers
 from stackfix_lockfiles._walk import ConflictError, Link, Walk
 from stackfix_lockfiles.errors import InputError
@@ -131,7 +131,7 @@ def environment(
     if supported and not any(lock.marker(text).holds(truths) for text in supported):
         raise UnsupportedPlatformError(lock, platform)
     walk = Walk(lock, truths, _roots(lock, all_packages), production)
-    walk.choose_extras({str(canonicalize_name(extra)) for extra in extras}, all_extras)
+    walk.choose_extras({normalized(extra) for extra in extras}, all_extras)
     walk.choose_groups(groups, default_groups, all_groups)
     walk.run()
     return Environment(

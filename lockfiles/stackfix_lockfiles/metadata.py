@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from packaging.tags import Tag
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
-
+from stackfix_index.names import normalized
 from stackfix_lockfiles.packages import LockedFile, LockedPackage
 
 if TYPE_CHECKING:
+    from packaging.tags import Tag
+
     from stackfix_index.client import Client
     from stackfix_lockfiles.sources import DeclaredIndex
 
@@ -118,7 +118,7 @@ def _one(
     if text is None:
         return None
     read = read_metadata(text)
-    if canonicalize_name(read.name or "") != package.name:  # not what the lock asked for
+    if normalized(read.name or "") != package.name:  # not what the lock asked for
         return None
     return read.requires
 
@@ -169,6 +169,8 @@ class RemoteMetadata:
 
 def _wheel(package: LockedPackage) -> LockedFile | None:
     """The wheel to read: one for every platform if there is one, else a Linux one."""
+    from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+
     best: tuple[tuple[int, int], LockedFile] | None = None
     for wheel in package.wheels:
         if wheel.url is None or not wheel.url.startswith(("https://", "http://")):

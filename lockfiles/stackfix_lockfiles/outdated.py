@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.utils import canonicalize_name
 
+from stackfix_index.names import normalized
 from stackfix_lockfiles.errors import without_credentials
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.packages import LockedPackage, LockedRequirement, PackageMetadata
@@ -129,7 +129,7 @@ class _Entry:
         return cls(
             name=recorded.name,
             scope=scope,
-            extras=frozenset(canonicalize_name(extra) for extra in recorded.extras),
+            extras=frozenset(normalized(extra) for extra in recorded.extras),
             clauses=_clauses(recorded.specifier),
             anywhere=recorded.source is not None,
             index=_address(recorded.index or ""),
@@ -201,7 +201,7 @@ def _homes(file: Pyproject, project: Project) -> Mapping[str, str | None]:
         named |= _named_indexes(home)
         for package, value in home.table("tool", "uv", "sources").items():
             single = isinstance(value, dict) and set(value) == {"index"}
-            found[canonicalize_name(package)] = named.get(str(value["index"])) if single else None
+            found[normalized(package)] = named.get(str(value["index"])) if single else None
     return found
 
 
@@ -252,17 +252,15 @@ def _requirements(file: Pyproject) -> Iterator[_Entry]:
     yield from _array(file, ("project", "dependencies"), "")
     for extra in file.table("project", "optional-dependencies"):
         place = ("project", "optional-dependencies", extra)
-        yield from _array(file, place, f"extra {canonicalize_name(extra)}")
+        yield from _array(file, place, f"extra {normalized(extra)}")
     groups: dict[str, list[_Entry]] = {}
     includes: dict[str, set[str]] = {}
     for group, items in file.table("dependency-groups").items():
-        name, keys = str(canonicalize_name(group)), ("dependency-groups", group)
+        name, keys = normalized(group), ("dependency-groups", group)
         groups.setdefault(name, []).extend(_array(file, keys, f"group {name}"))
         for item in items:
             if isinstance(item, dict):
-                includes.setdefault(name, set()).add(
-                    canonicalize_name(str(item.get("include-group")))
-                )
+                includes.setdefault(name, set()).add(normalized(str(item.get("include-group"))))
     legacy = ("tool", "uv", "dev-dependencies")
     groups.setdefault("dev", []).extend(_array(file, legacy, "group dev"))
     for name in groups:
@@ -324,7 +322,7 @@ def _grouped(entries: Iterable[_Entry]) -> Mapping[tuple[Scope, str], list[_Entr
 def _recorded_scope(recorded: LockedRequirement) -> Scope:
     """The extra that a recorded requirement belongs to, which is in its marker."""
     found = _EXTRA.search(recorded.marker or "")
-    return f"extra {canonicalize_name(found[1] or found[2] or '')}" if found else ""
+    return f"extra {normalized(found[1] or found[2] or '')}" if found else ""
 
 
 def _clauses(specifier: str) -> frozenset[str]:

@@ -8,8 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from packaging.utils import canonicalize_name
-
+from stackfix_index.names import normalized
 from stackfix_lockfiles import toml
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.requirement import DeclaredRequirement, IncludedGroup, parse_requirement
@@ -98,7 +97,7 @@ class Pyproject(TomlFile):
     def name(self) -> str | None:
         """The project's normalised name; None without a `[project]` table."""
         name = self.table("project").get("name")
-        return str(canonicalize_name(name)) if isinstance(name, str) else None
+        return normalized(name) if isinstance(name, str) else None
 
     @property
     def dynamic(self) -> frozenset[str]:
@@ -125,8 +124,8 @@ class Pyproject(TomlFile):
         return tuple(
             IncludedGroup(
                 file=self.path,
-                group=str(canonicalize_name(group)),
-                includes=str(canonicalize_name(item["include-group"])),
+                group=normalized(group),
+                includes=normalized(item["include-group"]),
                 index=index,
                 line=self.line("dependency-groups", group, index) or 1,
             )

@@ -12,8 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packaging.utils import canonicalize_name
-
+from stackfix_index.names import normalized
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.markers import Marker, Truths
 
@@ -87,9 +86,9 @@ def read_requirement(text: str) -> RequirementLine | None:
     except ValueError:
         return None
     return RequirementLine(
-        name=canonicalize_name(name),
+        name=normalized(name),
         extras=frozenset(
-            canonicalize_name(extra.strip()) for extra in (extras or "").split(",") if extra.strip()
+            normalized(extra.strip()) for extra in (extras or "").split(",") if extra.strip()
         ),
         specifier="".join((bracketed or bare or "").split()),
         url=url,
@@ -130,7 +129,7 @@ class DeclaredRequirement:
     @property
     def name(self) -> str:
         """The package's normalised name."""
-        return str(canonicalize_name(self.requirement.name))
+        return normalized(self.requirement.name)
 
     @property
     def place(self) -> str:
@@ -162,7 +161,7 @@ class IncludedGroup:
 
 
 def _last(keys: tuple[str, ...], parent: tuple[str, ...]) -> str | None:
-    return str(canonicalize_name(keys[-1])) if keys[:-1] == parent else None
+    return normalized(keys[-1]) if keys[:-1] == parent else None
 
 
 def parse_requirement(text: str, file: Path | str, place: str, line: int | None) -> Requirement:

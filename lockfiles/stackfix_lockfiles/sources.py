@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packaging.utils import canonicalize_name
-
+from stackfix_index.names import normalized
 from stackfix_lockfiles import toml
 from stackfix_lockfiles.pyproject import Pyproject, TomlFile
 
@@ -70,7 +69,7 @@ def sources(file: Pyproject) -> Iterator[DeclaredSource]:
             yield DeclaredSource(
                 file=file.path,
                 line=file.line(*path) or 1,
-                package=str(canonicalize_name(package)),
+                package=normalized(package),
                 kind=kind,
                 value=str(table[kind]).lower() if kind == "workspace" else str(table[kind]),
                 marker=_text(table, "marker"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from packaging.utils import canonicalize_name
-
+from stackfix_index.names import normalized
 from stackfix_lockfiles.edits.edit import Edit, EditKind, toml_text
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
@@ -169,9 +168,9 @@ def remove_source(project: Project, source: DeclaredSource, *, why: str = "") ->
 
 
 def _spelling(file: Pyproject, package: str) -> str:
-    normal = canonicalize_name(package)
+    normal = normalized(package)
     names = file.table(*_SOURCES)
-    return next((name for name in names if canonicalize_name(name) == normal), package)
+    return next((name for name in names if normalized(name) == normal), package)
 
 
 def _present_source(

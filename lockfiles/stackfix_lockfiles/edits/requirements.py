@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.utils import canonicalize_name
 
+from stackfix_index.names import normalized
 from stackfix_lockfiles.edits.edit import Edit, EditKind, toml_text
 from stackfix_lockfiles.edits.specifier import is_url, respecified, respelled, specifier_of
 from stackfix_lockfiles.errors import InputError
@@ -57,9 +57,9 @@ def replace_requirement(declared: DeclaredRequirement, new: str, *, why: str = "
     except InvalidSpecifier:
         wanted = parse_requirement(new, declared.file, declared.place, declared.line)
         own = declared.requirement
-        extras = {str(canonicalize_name(extra)) for extra in wanted.extras}
-        own_extras = {str(canonicalize_name(extra)) for extra in own.extras}
-        if canonicalize_name(wanted.name) != declared.name or (extras and extras != own_extras):
+        extras = {normalized(extra) for extra in wanted.extras}
+        own_extras = {normalized(extra) for extra in own.extras}
+        if normalized(wanted.name) != declared.name or (extras and extras != own_extras):
             expected = f"expected a version of {own.name}, found {new!r}"
             raise refused(expected) from None
         specifier = None
@@ -139,8 +139,8 @@ def add_requirement(
     """
     home = next((file for file in project.files if file.name == package), project.main)
     table = ("dependency-groups",) if extra is None else ("project", "optional-dependencies")
-    wanted = canonicalize_name(extra or group or "")
-    known = (name for name in home.table(*table) if canonicalize_name(name) == wanted)
+    wanted = normalized(extra or group or "")
+    known = (name for name in home.table(*table) if normalized(name) == wanted)
     keys = (*table, next(known, str(wanted)))
     parse_requirement(requirement, home.path, ".".join(keys), None)
     return _addition(home.path, keys, requirement, why)
@@ -155,7 +155,7 @@ def _add(
 ) -> Edit:
     table = ".".join(keys)
     wanted = parse_requirement(requirement, project.main.path, table, None)
-    name, marker = canonicalize_name(wanted.name), str(wanted.marker or "")
+    name, marker = normalized(wanted.name), str(wanted.marker or "")
     for declared in present:
         if declared.name == name and str(declared.requirement.marker or "") == marker:
             if is_url(declared.raw) or is_url(requirement):
@@ -198,7 +198,7 @@ def remove_override(project: Project, name: str, *, why: str = "") -> tuple[Edit
     Raises:
         InputError: there is none.
     """
-    normal = canonicalize_name(name)
+    normal = normalized(name)
     found = [declared for declared in project.overrides if declared.name == normal]
     if not found:
         table = ".".join(_OVERRIDES)

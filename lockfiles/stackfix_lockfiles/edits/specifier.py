@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.utils import canonicalize_name
+
+from stackfix_index.names import normalized
 
 __all__ = ["is_url", "respecified", "respelled", "specifier_of"]
 
@@ -117,11 +118,11 @@ def respelled(raw: str, name: str | None, extras: Mapping[str, str]) -> str:
 
 def _exchanged(written: str, extras: Mapping[str, str]) -> str:
     """Return a list of extras with some exchanged, each at its place."""
-    present = {str(canonicalize_name(item.strip())) for item in written.split(",")}
+    present = {str(normalized(item.strip())) for item in written.split(",")}
     kept: list[str] = []
     for item in written.split(","):
         old = item.strip()
-        new = extras.get(str(canonicalize_name(old)))
+        new = extras.get(normalized(old))
         if new is None:
             kept.append(item)
         elif new not in present:

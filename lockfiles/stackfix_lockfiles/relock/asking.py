@@ -19,8 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from packaging.utils import canonicalize_name
-
+from stackfix_index.names import normalized
 from stackfix_lockfiles import toml
 from stackfix_lockfiles.lock import ConflictItem
 from stackfix_lockfiles.project import Project
@@ -60,7 +59,7 @@ def asked_within(
 
 def _pyproject(copy: Scratch, project: Project, package: str) -> Path:
     for file in project.files:
-        if file.name is not None and canonicalize_name(file.name) == package:
+        if file.name is not None and normalized(file.name) == package:
             return copy.root / file.path
     return copy.root / project.main.path
 
@@ -72,7 +71,7 @@ def _array(document: dict[str, Any], item: ConflictItem) -> list[Any]:
     else:
         table = document.setdefault("dependency-groups", {})
     name = item.extra or item.group or ""
-    key = next((key for key in table if canonicalize_name(key) == name), name)
+    key = next((key for key in table if normalized(key) == name), name)
     array = table.setdefault(key, [])
     assert isinstance(array, list)
     return array

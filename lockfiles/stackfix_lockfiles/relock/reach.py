@@ -15,8 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from packaging.utils import canonicalize_name
-
+from stackfix_index.names import normalized
 from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.scratch import Known
 
@@ -60,7 +59,7 @@ def set_aside(said: str, remote: Mapping[str, Known]) -> set[str]:
     if said == TIMED_OUT:
         return set(remote)
     name = next((found["name"] for found in _UNREADABLE.finditer(said)), None)
-    failed = remote.get(canonicalize_name(name)) if name else None
+    failed = remote.get(normalized(name)) if name else None
     if failed is None:
         return set(remote) if remote and _GIT.search(said) else set()
     if not _GIT.search(said):

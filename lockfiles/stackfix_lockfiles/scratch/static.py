@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packaging.utils import canonicalize_name
-
+from stackfix_index.names import normalized
 from stackfix_lockfiles import toml
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.packages import LockedPackage, SourceKind
@@ -50,7 +49,7 @@ def make_static(
     project = document.get("project")
     if not isinstance(project, dict):
         return _from_lock(document, data, entry)
-    name = str(canonicalize_name(str(project.get("name", ""))))
+    name = str(normalized(str(project.get("name", ""))))
     dynamic = project.get("dynamic", [])
     needed = [key for key in _READ_BY_UV if key in dynamic] if isinstance(dynamic, list) else []
     if not needed:
@@ -97,8 +96,7 @@ def _fill(
     if entry.metadata is None:
         return
     sourced = {
-        str(canonicalize_name(name))
-        for name in document.get("tool", {}).get("uv", {}).get("sources", {})
+        normalized(name) for name in document.get("tool", {}).get("uv", {}).get("sources", {})
     }
     plain: list[str] = []
     optional: list[str] = []

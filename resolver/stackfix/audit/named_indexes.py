@@ -45,13 +45,13 @@ def named_indexes(project: Project) -> NamedIndexes:
 
 
 def _sources(file: Pyproject, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    from packaging.utils import canonicalize_name
+    from stackfix_index.names import normalized
 
     for package, value in file.table("tool", "uv", "sources").items():
         for table in _tables(value if isinstance(value, list) else [value]):
             index = table.get("index")
             if isinstance(index, str) and index in known:
-                yield str(canonicalize_name(package)), known[index]
+                yield normalized(package), known[index]
 
 
 def _tables(value: object) -> list[dict[str, Any]]:

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from packaging.utils import canonicalize_name
-
 from stackfix.model.selection import Selection
+from stackfix_index.names import normalized
 from stackfix_lockfiles.lock import ConflictItem, Lock, LockedPackage
 
 __all__ = ["MOST", "InstallChoice", "choices", "chosen_groups", "every_choice", "plain_choice"]
@@ -54,7 +53,7 @@ def plain_choice(lock: Lock, default_groups: tuple[str, ...] | str) -> InstallCh
     known = _groups(lock)
     if default_groups == "all":
         return InstallChoice(groups=tuple(known), plain=True)
-    chosen = {str(canonicalize_name(group)) for group in default_groups}
+    chosen = {normalized(group) for group in default_groups}
     return InstallChoice(groups=tuple(group for group in known if group in chosen), plain=True)
 
 
@@ -70,11 +69,11 @@ def choices(
     extras = (
         tuple(_extras(lock))
         if selection.all_extras
-        else tuple(dict.fromkeys(str(canonicalize_name(extra)) for extra in selection.extras))
+        else tuple(dict.fromkeys(normalized(extra) for extra in selection.extras))
     )
     groups: tuple[str, ...] = plain.groups
     if selection.groups:
-        asked = tuple(str(canonicalize_name(group)) for group in selection.groups)
+        asked = tuple(normalized(group) for group in selection.groups)
         groups = chosen_groups(asked, plain.groups, lock)
     return (InstallChoice(extras=extras, groups=tuple(dict.fromkeys(groups))),)
 

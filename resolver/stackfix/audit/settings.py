@@ -7,10 +7,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from packaging.utils import canonicalize_name
-
 from stackfix.model.finding import Severity
 from stackfix.model.policy import AcceptedFinding, Policy
+from stackfix_index.names import normalized
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project, shown
 from stackfix_lockfiles.pyproject import Pyproject
@@ -106,7 +105,7 @@ def _entry(file: Pyproject, index: int, entry: Any) -> AcceptedFinding:
     return AcceptedFinding(
         code=code.upper(),
         reason=reason,
-        package=str(canonicalize_name(package)) if package else None,
+        package=normalized(package) if package else None,
         until=until,
     )
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from packaging.utils import canonicalize_name
-
 from stackfix.model.finding import Severity
 from stackfix.plan.attempt import Attempt
 from stackfix.plan.case import Case
 from stackfix.plan.lock_state import LockState
 from stackfix.plan.plan import Move, VariantChange
+from stackfix_index.names import normalized
 from stackfix_knowledge.graph import Graph
 from stackfix_knowledge.stack.packages import Role
 from stackfix_lockfiles.diff import Fork, PackageChange
@@ -123,9 +122,9 @@ def _index(change: PackageChange) -> str | None:
 def _concerns(edit: Edit, name: str) -> bool:
     """Whether an edit is about that package."""
     if edit.package is not None:
-        return bool(canonicalize_name(edit.package) == name)
+        return normalized(edit.package) == name
     requirements = (full_requirement(text) for text in (edit.old, edit.new) if text)
-    return any(r is not None and canonicalize_name(r.name) == name for r in requirements)
+    return any(r is not None and normalized(r.name) == name for r in requirements)
 
 
 def _cause(

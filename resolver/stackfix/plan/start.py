@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from packaging.utils import canonicalize_name
-
 from stackfix.model.finding import Finding
 from stackfix.plan.case import Case
 from stackfix.plan.lock_state import LockState, audited, lock_state
@@ -25,6 +23,7 @@ from stackfix.plan.unlockable.wording import refused, told
 from stackfix.rules.judge import judge
 from stackfix.rules.sf304_missing_library import MissingLibrary
 from stackfix.rules.sf507_older_lock import OlderLock
+from stackfix_index.names import normalized
 from stackfix_lockfiles.diff import diff
 from stackfix_lockfiles.edits import Edit, add_conflict, apply_edits
 from stackfix_lockfiles.lock import ConflictItem, Lock
@@ -226,9 +225,9 @@ def _widened(request: Request, found: Sequence[Clash]) -> Request:
 
 def _notes(request: Request, wide: Request) -> list[str]:
     """What was added to the selection."""
-    before = {canonicalize_name(name) for name in (*request.extras, *request.groups)}
-    extras = [f"extra {name}" for name in wide.extras if canonicalize_name(name) not in before]
-    groups = [f"group {name}" for name in wide.groups if canonicalize_name(name) not in before]
+    before = {normalized(name) for name in (*request.extras, *request.groups)}
+    extras = [f"extra {name}" for name in wide.extras if normalized(name) not in before]
+    groups = [f"group {name}" for name in wide.groups if normalized(name) not in before]
     added = ", ".join((*extras, *groups))
     if not added:
         return []

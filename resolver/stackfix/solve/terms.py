@@ -7,10 +7,10 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from stackfix.solve.cost import FREE, Cost
+from stackfix_index.names import normalized
 from stackfix_knowledge.wheels.release import Release
 
 __all__ = [
@@ -49,9 +49,9 @@ class PackageKey(NamedTuple):
     @staticmethod
     def of(requirement: Requirement) -> tuple[PackageKey, ...]:
         """The package that a requirement asks for, and each of the extras."""
-        name = canonicalize_name(requirement.name)
+        name = normalized(requirement.name)
         extras = sorted(requirement.extras)
-        return (PackageKey(name), *(PackageKey(name, canonicalize_name(e)) for e in extras))
+        return (PackageKey(name), *(PackageKey(name, normalized(e)) for e in extras))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from stackfix.audit.selections import chosen_groups
 from stackfix.plan.request import Request
+from stackfix_index.names import normalized
 from stackfix_lockfiles.lock import ConflictItem, Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.requirement import DeclaredRequirement
@@ -56,7 +56,7 @@ def scope(request: Request, lock: Lock, versions: Mapping[str, Version]) -> Scop
     rivals: set[ConflictItem] = set()
     default = request.project.default_groups
     groups = groups_of(request, lock) or (() if default == "all" else default)
-    names = {str(canonicalize_name(group)) for group in groups}
+    names = {normalized(group) for group in groups}
     for conflict in lock.conflicts:
         on = [item for item in conflict if _is_chosen(item, request, names)]
         chosen += on
@@ -86,12 +86,12 @@ def groups_of(request: Request, lock: Lock) -> tuple[str, ...] | None:
     default = request.project.default_groups
     if not request.groups or default == "all":
         return None
-    asked = tuple(str(canonicalize_name(group)) for group in request.groups)
-    known = (str(canonicalize_name(name)) for name in default if request.knows_group(name))
+    asked = tuple(normalized(group) for group in request.groups)
+    known = (normalized(name) for name in default if request.knows_group(name))
     return chosen_groups(asked, known, lock)
 
 
 def _is_chosen(item: ConflictItem, request: Request, groups: Collection[str]) -> bool:
     if item.extra is not None:
-        return item.extra in {canonicalize_name(extra) for extra in request.extras}
+        return item.extra in {normalized(extra) for extra in request.extras}
     return item.group is not None and item.group in groups

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from stackfix.model.finding import Finding
@@ -17,6 +16,7 @@ from stackfix.solve.problem import Problem
 from stackfix.solve.resolve import Solution, complete
 from stackfix.solve.search import Exclusion
 from stackfix.solve.terms import PackageKey
+from stackfix_index.names import normalized
 
 __all__ = ["answers"]
 
@@ -102,7 +102,7 @@ def _why_variant(question: str, declared: Candidates, move: Move) -> Answer:
     """Why a variant gives way: what its locked version meets with when the project keeps it."""
     assert move.variant is not None
     old, new = move.variant.before, move.variant.after
-    name = canonicalize_name(Requirement(old).name)
+    name = normalized(Requirement(old).name)
     obstacles = _failing(declared, name, [declared.problem.locked[name]])
     lines = [f"{old} → {new}: {move.because}"]
     if obstacles:
@@ -125,7 +125,7 @@ def _nearer(candidates: Candidates, name: str, chosen: Version) -> Iterator[Vers
 
 def _why_not(candidates: Candidates, requirement: Requirement, moves: dict[str, Move]) -> Answer:
     problem = candidates.problem
-    name = canonicalize_name(requirement.name)
+    name = normalized(requirement.name)
     question = f"why not {requirement}"
     chosen = moves[name].after if name in moves else str(problem.locked.get(name, ""))
     indexes = {None, _local(str(problem.locked.get(name, ""))), _local(chosen or "")}

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
 
 from stackfix.plan.lock_state import LockState
 from stackfix.solve.terms import PackageKey, StackRequirement
+from stackfix_index.names import normalized
 from stackfix_lockfiles.lock import LockedPackage
 from stackfix_lockfiles.requirement import full_requirement
 
@@ -83,7 +83,7 @@ def _stated(lock_state: LockState, lines: Iterable[str], origin: str) -> Iterabl
     stack_names = lock_state.gpu_packages
     for line in lines:
         requirement = full_requirement(line)
-        if requirement is None or canonicalize_name(requirement.name) not in stack_names:
+        if requirement is None or normalized(requirement.name) not in stack_names:
             continue
         # Without extras: what stays asks no more than it did.
         if any(environment.holds(requirement.marker) for environment in lock_state.environments):

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from stackfix.audit.forks import lowest_python
@@ -18,6 +17,7 @@ from stackfix.plan.request import Request
 from stackfix.solve.problem import SAME_INDEX, IndexChoice, Problem
 from stackfix.solve.specifier import kept_clauses
 from stackfix.solve.terms import StackRequirement
+from stackfix_index.names import normalized
 from stackfix_knowledge.stack.packages import Role
 from stackfix_lockfiles.lock import Lock, SourceKind
 from stackfix_lockfiles.requirement import DeclaredRequirement
@@ -117,7 +117,7 @@ def _required(request: Request, lock_state: LockState) -> dict[str, SpecifierSet
 
     found: dict[str, SpecifierSet] = {}
     parsed = map(Requirement, request.require)
-    limits = [(str(canonicalize_name(one.name)), one.specifier) for one in parsed]
+    limits = [(normalized(one.name), one.specifier) for one in parsed]
     constraints = _constraints(request, lock_state)
     limits += [(one.name, kept_clauses(one.requirement.specifier)) for one in constraints]
     for name, specifier in limits:

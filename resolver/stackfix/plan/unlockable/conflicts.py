@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
 
 from stackfix.plan.edits.scope import item_of
 from stackfix.plan.request import Request
+from stackfix_index.names import normalized
 from stackfix_lockfiles.lock import ConflictItem
 from stackfix_lockfiles.requirement import DeclaredRequirement
 
@@ -29,8 +29,8 @@ def chosen(request: Request) -> frozenset[Item]:
     wanted = extras if request.all_extras else set(request.extras)
     return frozenset(
         {
-            *((str(canonicalize_name(extra)), None) for extra in wanted),
-            *((None, str(canonicalize_name(group))) for group in groups),
+            *((normalized(extra), None) for extra in wanted),
+            *((None, normalized(group)) for group in groups),
         }
     )
 
@@ -99,6 +99,6 @@ def _exclude(one: DeclaredRequirement, other: DeclaredRequirement) -> bool:
 def _item(entry: Mapping[str, object]) -> Item:
     extra, group = entry.get("extra"), entry.get("group")
     return (
-        str(canonicalize_name(extra)) if isinstance(extra, str) else None,
-        str(canonicalize_name(group)) if isinstance(group, str) else None,
+        normalized(extra) if isinstance(extra, str) else None,
+        normalized(group) if isinstance(group, str) else None,
     )
