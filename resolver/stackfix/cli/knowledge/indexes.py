@@ -25,7 +25,7 @@ def index_option(command: Callable[..., int]) -> Callable[..., int]:
         "address",
         metavar="URL",
         help="The package index to ask. Default: UV_DEFAULT_INDEX, else the one that the lock of"
-        " the project here names, else pip's.",
+        " the project here names, else that of uv or pip.",
     )(command)
 
 
