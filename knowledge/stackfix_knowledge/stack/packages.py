@@ -108,10 +108,11 @@ class PackageTable:
     ) -> None:
         self._entries = entries
         self._evidence = evidence
-        self._packages: dict[str, Package] = {name: _own(name) for name in own}
-        self._names = {*entries, *self._packages}
+        self._own = {name: _own(name) for name in own if name not in entries}
+        self._names = {*entries, *self._own}
+        self._known: dict[str, Package] = {}
         self.on_pytorch_indexes = tuple(
-            name for name, (_, entry) in entries.items() if "on-pytorch-indexes" in entry
+            name for name, (_, entry) in entries.items() if entry.data.get("on-pytorch-indexes")
         )
         """The packages that PyTorch's own indexes have builds of, torch first."""
         self.overridable = overridable
@@ -129,8 +130,8 @@ class PackageTable:
         return name in self._names
 
     def __iter__(self) -> Iterator[Package]:
-        names = dict.fromkeys((*self._entries, *self._packages))
-        return (self._packages.get(name) or self._read(name) for name in names)
+        yield from map(self._read, self._entries)
+        yield from self._own.values()
 
     def __len__(self) -> int:
         return len(self._names)
@@ -146,9 +147,7 @@ class PackageTable:
 
     def get(self, name: str) -> Package | None:
         """The package of that normalised name."""
-        if name not in self._names:
-            return None
-        return self._packages.get(name) or self._read(name)
+        return self._read(name) if name in self._entries else self._own.get(name)
 
     def providing(self, library: str) -> tuple[Package, ...]:
         """The packages that are this library, one for each CUDA major ("cudnn")."""
@@ -162,18 +161,21 @@ class PackageTable:
 
     def family(self, name: str) -> tuple[Package, ...]:
         """The packages of one family."""
-        shipped = self._with("family", name)
-        own = (p for p in self._packages.values() if p.name not in self._entries)
-        return (*shipped, *(p for p in own if p.family == name))
+        own = (package for package in self._own.values() if package.family == name)
+        return (*self._with("family", name), *own)
 
     def _with(self, key: str, value: str) -> tuple[Package, ...]:
-        names = [name for name, (_, entry) in self._entries.items() if entry.data.get(key) == value]
-        return tuple(self._packages.get(name) or self._read(name) for name in names)
+        return tuple(
+            self._read(name)
+            for name, (_, entry) in self._entries.items()
+            if entry.data.get(key) == value
+        )
 
     def _read(self, name: str) -> Package:
-        role, entry = self._entries[name]
-        package = self._packages[name] = _package(name, role, entry, self._evidence)
-        return package
+        if name not in self._known:
+            role, entry = self._entries[name]
+            self._known[name] = _package(name, role, entry, self._evidence)
+        return self._known[name]
 
 
 @cache
@@ -197,7 +199,7 @@ def parse_packages(file: Entry, own: Iterable[str] = ()) -> PackageTable:
         tuple(file.sources().values()),
         overridable=file.texts("overridable"),
         loaded_once=file.texts("loaded-once"),
-        own=(name for name in own if name not in entries),
+        own=own,
     )
     for key in ("overridable", "loaded-once"):
         for library in file.texts(key):

@@ -115,3 +115,10 @@ def test_a_family_is_read_from_a_table_that_nobody_asked_before() -> None:
     table = PackageTable.load(own=["made"])
     assert {package.name for package in table.family("torch")} >= {"torch", "torchvision"}
     assert len(list(table)) == len(table)
+
+
+def test_a_family_has_packages_of_the_facts_and_of_a_project() -> None:
+    table = PackageTable.load(["my-kernels", "torch"])
+    assert [package.name for package in table.family("my-kernels")] == ["my-kernels"]
+    assert table.family("jax")[0].name == "jax"
+    assert len({package.name for package in table}) == len(table) == len(list(table))
