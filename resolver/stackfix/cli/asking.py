@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from stackfix.cli.options import Choice
+from stackfix.cli.printing import print_note
 from stackfix.plan.request import Request, Strategy
 from stackfix.targets.select import Selected, select_targets
 from stackfix_knowledge.graph import Graph
@@ -22,22 +21,24 @@ if TYPE_CHECKING:
 __all__ = ["find_project", "graph_of", "machine", "project_of_plan", "request_of"]
 
 
-def find_project(path: Path) -> Project:
-    """The project at or above `path`, after what a killed `apply` left there was mended."""
+def find_project(path: Path | None) -> Project:
+    """The project at or above `path`, else at or above the current folder.
+
+    What a killed `apply` left there is mended first.
+    """
     from stackfix_lockfiles.transaction import recover
 
+    path = path or Path()
     project = Project.find(path)
     if mended := recover(project.root):
-        click.echo(mended, err=True)
+        print_note(mended)
         project = Project.find(path)
     return project
 
 
-def project_of_plan(saved: SavedPlan, path: Path) -> Project:
+def project_of_plan(saved: SavedPlan, path: Path | None) -> Project:
     """The project of a saved plan, unless the command line or the folder names another copy."""
-    named = click.get_current_context().get_parameter_source("project")
-    explicit = named is not click.core.ParameterSource.DEFAULT
-    return find_project(path if explicit or not saved.root.is_dir() else saved.root)
+    return find_project(saved.root if path is None and saved.root.is_dir() else path)
 
 
 def settings_of(project: Project) -> Pyproject | None:

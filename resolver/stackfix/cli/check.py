@@ -6,81 +6,64 @@ import contextlib
 import gc
 import os
 import sys
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
-
-import click
+from typing import TYPE_CHECKING, TextIO
 
 from stackfix.cli.failures import FINDINGS
-from stackfix.cli.options import target_options
+from stackfix.cli.options import ANY_NUMBER, REPEATABLE, format_option, target_options
+from stackfix.cli.parser import Parser, one_of
 
 if TYPE_CHECKING:
     from stackfix.gate.subject import Options
 
-__all__ = ["command"]
+__all__ = ["configure", "run"]
 
 _FORMATS = ("text", "json", "markdown", "sarif", "github", "gitlab", "junit")
 
 
-def _outputs(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> tuple[tuple[str, Path], ...]:
-    found = []
-    for value in values:
-        name, equals, path = value.partition("=")
-        if name not in _FORMATS or not equals or not path:
-            raise click.BadParameter(
-                f"expected FORMAT=FILE with one of {', '.join(_FORMATS)}, not {value!r}"
-            )
-        found.append((name, Path(path)))
-    return tuple(found)
+def _output(text: str) -> tuple[str, Path]:
+    name, equals, path = text.partition("=")
+    if name not in _FORMATS or not equals or not path:
+        raise ArgumentTypeError(
+            f"expected FORMAT=FILE with one of {', '.join(_FORMATS)}, not {text!r}"
+        )
+    return name, Path(path)
 
 
-@click.command("check")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
-@click.option(
-    "--base",
-    metavar="REF|FILE",
-    help="Show only what changed since a commit, or against another lock: what the change makes"
-    " worse, what it repairs, what moved and for which targets that matters.",
-)
-@click.option(
-    "--fail-on",
-    type=click.Choice(["error", "warning"]),
-    help="The least severity that fails. Default: the project's fail-on, else error.",
-)
-@click.option(
-    "--online",
-    is_flag=True,
-    help="Ask the index for the metadata and hashes that neither facts nor caches hold.",
-)
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(_FORMATS),
-    default="text",
-    show_default=True,
-    help="How to print the result.",
-)
-@click.option(
-    "--output",
-    "outputs",
-    multiple=True,
-    callback=_outputs,
-    metavar="FORMAT=FILE",
-    help="Write the result to a file as well. Repeatable.",
-)
-@target_options
-def command(
-    paths: tuple[Path, ...],
-    base: str | None,
-    fail_on: str | None,
-    online: bool,
-    output_format: str,
-    outputs: tuple[tuple[str, Path], ...],
-    **chosen: Any,
-) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("paths", **ANY_NUMBER, type=Path, metavar="[PATH]...")
+    parser.add_argument(
+        "--base",
+        metavar="REF|FILE",
+        help="Show only what changed since a commit, or against another lock: what the change makes"
+        " worse, what it repairs, what moved and for which targets that matters.",
+    )
+    parser.add_argument(
+        "--fail-on",
+        **one_of(("error", "warning")),
+        help="The least severity that fails. Default: the project's fail-on, else error.",
+    )
+    parser.add_argument(
+        "--online",
+        action="store_true",
+        help="Ask the index for the metadata and hashes that neither facts nor caches hold.",
+    )
+    format_option(parser, _FORMATS)
+    parser.add_argument(
+        "--output",
+        dest="outputs",
+        **REPEATABLE,
+        type=_output,
+        metavar="FORMAT=FILE",
+        help="Write the result to a file as well. Repeatable.",
+    )
+    target_options(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Check that locks support the cards they have to run on: the gate for CI.
 
     PATH is a folder (every uv.lock below it), a uv.lock, a pylock.toml or a requirements.txt with
@@ -96,7 +79,8 @@ def command(
     from stackfix.report.formats import PLACED, format_named
     from stackfix.report.formats.interface import Totals
 
-    options = _options(base, fail_on, online, chosen)
+    output_format, outputs = arguments.output_format, arguments.outputs
+    options = _options(arguments)
     if PLACED.intersection((output_format, *(name for name, _ in outputs))):
         from dataclasses import replace
 
@@ -109,7 +93,7 @@ def command(
             writers.append((format_named(name), file))
         for form, file in writers:
             _write(file, form.begin())
-        for checked in check(paths or (Path(),), options):
+        for checked in check(arguments.paths or (Path(),), options):
             totals.add(checked)
             for form, file in writers:
                 _write(file, form.lock(checked))
@@ -119,36 +103,34 @@ def command(
     return FINDINGS if totals.failing else 0
 
 
-def _options(
-    base: str | None, fail_on: str | None, online: bool, chosen: dict[str, Any]
-) -> Options:
+def _options(arguments: Namespace) -> Options:
     from stackfix.gate.subject import Options
     from stackfix.model.selection import Selection
 
     parsed = None
-    if base is not None:
+    if arguments.base is not None:
         from stackfix.gate.base import parse_base
 
-        parsed = parse_base(base)
-    if chosen["targets"]:  # a wrong one is the command line's fault, not a finding about a lock
+        parsed = parse_base(arguments.base)
+    if arguments.targets:  # a wrong one is the command line's fault, not a finding about a lock
         from stackfix.targets.select import select_targets
         from stackfix_knowledge.cards.gpus import GpuTable
 
-        select_targets(named=chosen["targets"], gpus=GpuTable.load())
+        select_targets(named=arguments.targets, gpus=GpuTable.load())
     return Options(
-        targets=chosen["targets"],
-        hosts=chosen["hosts"],
-        platforms=chosen["platforms"],
+        targets=arguments.targets,
+        hosts=arguments.hosts,
+        platforms=arguments.platforms,
         selection=Selection(
-            every=not (chosen["extras"] or chosen["groups"] or chosen["all_extras"]),
-            python=chosen["python"],
-            extras=chosen["extras"],
-            groups=chosen["groups"],
-            all_extras=chosen["all_extras"],
+            every=not (arguments.extras or arguments.groups or arguments.all_extras),
+            python=arguments.python,
+            extras=arguments.extras,
+            groups=arguments.groups,
+            all_extras=arguments.all_extras,
         ),
-        fail_on=fail_on,
+        fail_on=arguments.fail_on,
         base=parsed,
-        online=online,
+        online=arguments.online,
     )
 
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import click
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from itertools import takewhile
+from typing import NoReturn
 
-from stackfix.cli.lazy import Lazy
+from stackfix.cli.failures import BAD_INPUT, UsageError
+from stackfix.cli.parser import Parser, nearest
+from stackfix.cli.printing import print_line
 
 __all__ = ["COMMANDS", "stackfix"]
 
@@ -20,26 +27,50 @@ COMMANDS = {
     "diagnose": ("stackfix.cli.diagnose", "Name the fault that started a crash, from its logs."),
     "explain": ("stackfix.cli.explain", "Explain a rule, or all that is known about a release."),
 }
-"""Name -> module with a click command called `command`, and the line that `--help` shows."""
+"""Name -> module, and the line that `--help` shows.
+
+A module has `configure`, which adds options to a parser, and `run`, which takes what was chosen,
+returns the exit code, and whose docstring is the command's help; or it has COMMANDS of its own.
+"""
 
 
-def _show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def stackfix(arguments: Sequence[str]) -> int:
+    """Run `stackfix` with these arguments and return its exit code."""
+    about = "Move a project's GPU stack together until it supports the card in the machine."
+    parser = Parser("stackfix", about, commands=COMMANDS)
+    parser.add_argument(
+        "-V", "--version", action=_ShowVersion, nargs=0, help="Show the version and exit."
+    )
+    return _run(parser, arguments)
+
+
+def _run(parser: Parser, arguments: Sequence[str]) -> int:
+    """Run the command below the parser's that the arguments name."""
+    own = list(takewhile(lambda argument: argument.startswith("-"), arguments))
+    parser.parse(own)
+    if len(own) == len(arguments):
+        parser.print_help(sys.stderr)
+        return BAD_INPUT
+    name, *rest = arguments[len(own) :]
+    if name not in parser.commands:
+        parser.error(f"No such command '{name}'{nearest(name, parser.commands)}")
+    module = import_module(parser.commands[name][0])
+    prog = f"{parser.prog} {name}"
+    if commands := getattr(module, "COMMANDS", None):
+        return _run(Parser(prog, module.__doc__, commands=commands), rest)
+    parser = Parser(prog, module.run.__doc__)
+    module.configure(parser)
+    try:
+        code: int = module.run(parser.parse(rest))
+    except UsageError as error:
+        error.command = prog
+        raise
+    return code
+
+
+class _ShowVersion(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         from stackfix.cli.version import version
 
-        click.echo(f"stackfix {version()}")
-        ctx.exit()
-
-
-@click.group(cls=Lazy, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "-V",
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_version,
-    help="Show the version and exit.",
-)
-def stackfix() -> None:
-    """Move a project's GPU stack together until it supports the card in the machine."""
+        print_line(f"stackfix {version()}")
+        raise SystemExit(0)

@@ -4,54 +4,51 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from stackfix.cli.failures import FINDINGS
-from stackfix.cli.options import Choice, format_option
+from stackfix.cli.failures import FINDINGS, UsageError
+from stackfix.cli.options import ANY_NUMBER, Choice, format_option
+from stackfix.cli.parser import Parser
+from stackfix.cli.printing import print_note
 from stackfix.wording import one_line
 
 if TYPE_CHECKING:
     from stackfix.diagnose.diagnosis import Diagnosis, StackMatch
     from stackfix_lockfiles.project import Project
 
-__all__ = ["command"]
+__all__ = ["configure", "run"]
 
 
-@click.command("diagnose")
-@click.argument("paths", nargs=-1, metavar="LOG…")
-@click.option(
-    "--project",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="Compare the answer with this project's lock. Default: the one in or above this folder, if"
-    " any.",
-)
-@click.option("--no-project", is_flag=True, help="Look at the logs alone.")
-@click.option(
-    "--redact", is_flag=True, help="Leave out names, addresses, paths and tokens, for sharing."
-)
-@click.option("--watch", "following", is_flag=True, help="Follow growing logs until Ctrl-C.")
-@click.option(
-    "--exec",
-    "reaction",
-    metavar="COMMAND",
-    help="With --watch: run this when a cause appears. It finds STACKFIX_FAMILY, STACKFIX_RANK,"
-    " STACKFIX_FILE and STACKFIX_LINE in its environment.",
-)
-@format_option
-def command(
-    paths: tuple[str, ...],
-    project: Path | None,
-    no_project: bool,
-    redact: bool,
-    following: bool,
-    reaction: str | None,
-    output_format: str,
-) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("paths", **ANY_NUMBER, metavar="LOG…")
+    parser.add_argument(
+        "--project",
+        type=Path,
+        metavar="PATH",
+        help="Compare the answer with this project's lock. Default: the one in or above this"
+        " folder, if any.",
+    )
+    parser.add_argument("--no-project", action="store_true", help="Look at the logs alone.")
+    parser.add_argument(
+        "--redact",
+        action="store_true",
+        help="Leave out names, addresses, paths and tokens, for sharing.",
+    )
+    parser.add_argument("--watch", action="store_true", help="Follow growing logs until Ctrl-C.")
+    parser.add_argument(
+        "--exec",
+        metavar="COMMAND",
+        help="With --watch: run this when a cause appears. It finds STACKFIX_FAMILY, STACKFIX_RANK,"
+        " STACKFIX_FILE and STACKFIX_LINE in its environment.",
+    )
+    format_option(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Name the fault that started a crash: which line, which rank, what to change.
 
     Takes the logs of one run: files, folders, or - for standard input; plain or compressed. NCCL's
@@ -59,21 +56,22 @@ def command(
 
     Exit code: 0 the cause was found, 1 it was not (or nothing is wrong), 2 bad input.
     """
+    paths, redact, output_format = arguments.paths, arguments.redact, arguments.output_format
     if not paths:
         if sys.stdin.isatty():
-            raise click.UsageError("expected at least one log, a folder, or - for standard input")
+            raise UsageError("expected at least one log, a folder, or - for standard input")
         paths = ("-",)
-    if reaction is not None and not following:
-        raise click.UsageError("--exec needs --watch")
-    if following:
+    if arguments.exec is not None and not arguments.watch:
+        raise UsageError("--exec needs --watch")
+    if arguments.watch:
         if "-" in paths:
-            raise click.UsageError("--watch needs files, not standard input")
-        return _follow(list(paths), redact, reaction, output_format)
+            raise UsageError("--watch needs files, not standard input")
+        return _follow(list(paths), redact, arguments.exec, output_format)
     from stackfix.diagnose import diagnose
 
     found = diagnose(paths)
-    if not no_project:
-        found = replace(found, stack_match=_stack_match(found, project))
+    if not arguments.no_project:
+        found = replace(found, stack_match=_stack_match(found, arguments.project))
     _print(found, redact, output_format)
     return 0 if found.found else FINDINGS
 
@@ -121,7 +119,7 @@ def _stack_match(found: Diagnosis, path: Path | None) -> StackMatch | None:
         if path is not None:
             raise
         # Nobody asked for this project: one that cannot be judged is left out.
-        click.echo(f"note: not compared with the project: {one_line(str(error))}", err=True)
+        print_note(f"note: not compared with the project: {one_line(str(error))}")
         return None
 
 

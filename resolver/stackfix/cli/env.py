@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from stackfix.cli.options import format_option, selection_options
+from stackfix.cli.parser import Parser, file_path
 
 if TYPE_CHECKING:
     from stackfix.host.host import Host
     from stackfix_knowledge.graph import Graph
 
-__all__ = ["command"]
+__all__ = ["configure", "run"]
 
 
-@click.command("env")
-@click.option(
-    "--host",
-    "host_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="A machine elsewhere: the output of `stackfix host --format json` there.",
-)
-@click.option(
-    "--project",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    metavar="PATH",
-    help="The project's folder. Default: the current one or one above.",
-)
-@selection_options
-@format_option
-def command(
-    host_file: Path | None,
-    project: Path,
-    extras: tuple[str, ...],
-    all_extras: bool,
-    groups: tuple[str, ...],
-    output_format: str,
-) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    parser.add_argument(
+        "--host",
+        type=file_path,
+        metavar="FILE",
+        help="A machine elsewhere: the output of `stackfix host --format json` there.",
+    )
+    parser.add_argument(
+        "--project",
+        type=Path,
+        metavar="PATH",
+        help="The project's folder. Default: the current one or one above.",
+    )
+    selection_options(parser)
+    format_option(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Print the environment to set before the first step, for the locked stack on this host.
 
     Each line gives its reason; what may or may not apply is a comment. A shell takes it by
@@ -51,28 +45,31 @@ def command(
     from stackfix.cli.asking import find_project, graph_of, settings_of
     from stackfix.cli.printing import print_result
     from stackfix.env.advise import advise
+    from stackfix.errors import StackfixError
     from stackfix.model.selection import Selection
     from stackfix.report.environment import environment_document, environment_lines
     from stackfix.targets.hosts import targets_of_host
     from stackfix_lockfiles.lock import Lock
 
-    found = find_project(project)
+    found = find_project(arguments.project)
     graph = graph_of(found)
-    host = _host(host_file, graph)
+    host = _host(arguments.host, graph)
     targets = targets_of_host(host, graph.gpus)
     if not targets:
-        raise click.ClickException(
-            f"{host_file or 'this machine'} shows no usable NVIDIA card: give --host FILE, from"
-            " `stackfix host --format json` on the machine that has one"
+        raise StackfixError(
+            f"{arguments.host or 'this machine'} shows no usable NVIDIA card: give --host FILE,"
+            " from `stackfix host --format json` on the machine that has one"
         )
-    selection = Selection(extras=extras, groups=groups, all_extras=all_extras)
+    selection = Selection(
+        extras=arguments.extras, groups=arguments.groups, all_extras=arguments.all_extras
+    )
     settings = settings_of(found)
     lock = Lock.read(found.root / "uv.lock")
     audited = audit(lock, targets, selection, policy(settings), graph=graph, project=found)
     stack = audited.environments.plainest(targets[0].platform).stack
     advice = advise(stack, host, targets, graph)
     print_result(
-        output_format,
+        arguments.output_format,
         lambda: environment_document(advice, targets),
         lambda: environment_lines(advice, targets),
     )

@@ -9,12 +9,19 @@ from dataclasses import dataclass
 
 from stackfix.wording import one_line
 
-__all__ = ["BAD_INPUT", "FINDINGS", "INTERRUPTED", "NO_PLAN", "Failure", "failure_of"]
+__all__ = ["BAD_INPUT", "FINDINGS", "INTERRUPTED", "NO_PLAN", "Failure", "UsageError", "failure_of"]
 
 FINDINGS = 1
 BAD_INPUT = 2
 NO_PLAN = 3
 INTERRUPTED = 130
+
+
+class UsageError(Exception):
+    """A command line that asks for what cannot be done; `str()` is the one line to show."""
+
+    command = ""
+    """The command whose help tells more, as it is typed; the one that runs, where it is empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,26 +35,16 @@ class Failure:
 
 def failure_of(error: BaseException, arguments: Sequence[str]) -> Failure:
     """What to tell about `error`."""
-    from click import exceptions
-
-    from stackfix.errors import EXPECTED
-
-    if isinstance(error, exceptions.Exit):
-        return Failure(line=None, code=error.exit_code)
-    if isinstance(error, KeyboardInterrupt | exceptions.Abort):
+    if isinstance(error, KeyboardInterrupt):
         return Failure(line="interrupted", code=INTERRUPTED)
-    if isinstance(error, exceptions.NoArgsIsHelpError):
-        return Failure(line=error.format_message(), code=BAD_INPUT)
-    if isinstance(error, exceptions.UsageError):
-        command = error.ctx.command_path if error.ctx else "stackfix"
-        message = error.format_message().rstrip(".")
-        return _known(f"{command}: {message} (see `{command} --help`)")
-    if isinstance(error, exceptions.ClickException):
-        return _known(error.format_message())
-    if isinstance(error, EXPECTED):
-        return _known(str(error))
+    if isinstance(error, UsageError):
+        return _known(f"{error.command}: {error} (see `{error.command} --help`)")
     if isinstance(error, SystemExit):
         return Failure(line=None, code=error.code if isinstance(error.code, int) else BAD_INPUT)
+    from stackfix.errors import EXPECTED
+
+    if isinstance(error, EXPECTED):
+        return _known(str(error))
     if isinstance(error, OSError) and error.filename is not None:
         return _known(f"{error.filename}: {error.strerror}")
     return Failure(line=_internal(error, arguments), code=BAD_INPUT)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
-import click
-
 from stackfix.cli.failures import FINDINGS
-from stackfix.cli.options import format_option
+from stackfix.cli.options import ANY_NUMBER, format_option
+from stackfix.cli.parser import Parser, file_path
 
 if TYPE_CHECKING:
     from stackfix.host.host import Host
 
-__all__ = ["command"]
+__all__ = ["configure", "run"]
 
 
-@click.command("host")
-@click.argument(
-    "files", nargs=-1, type=click.Path(path_type=Path, dir_okay=False), metavar="[FILE]..."
-)
-@format_option
-def command(files: tuple[Path, ...], output_format: str) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("files", **ANY_NUMBER, type=file_path, metavar="[FILE]...")
+    format_option(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Show what this machine is: cards, driver, surroundings.
 
     With `--format json` the output plans for this machine elsewhere: `stackfix plan --host FILE`.
@@ -33,6 +33,7 @@ def command(files: tuple[Path, ...], output_format: str) -> int:
     """
     from stackfix.host.document import read_host
 
+    files, output_format = arguments.files, arguments.output_format
     if len(files) > 1:
         return _compare([(str(path), read_host(path)) for path in files], output_format)
     if files:

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from stackfix.cli.failures import BAD_INPUT, FINDINGS
 from stackfix.cli.options import card_options, format_option
+from stackfix.cli.parser import Parser
 
 if TYPE_CHECKING:
     from stackfix_index.errors import Unreadable
     from stackfix_knowledge.inspect.package import Inspected
 from stackfix.wording import one_line
 
-__all__ = ["command"]
+__all__ = ["configure", "run"]
 
 
-@click.command("inspect")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
-@card_options
-@format_option
-def command(
-    paths: tuple[Path, ...], targets: tuple[str, ...], hosts: tuple[Path, ...], output_format: str
-) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH…")
+    card_options(parser)
+    format_option(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Show which GPU code binaries carry, and on which cards it runs.
 
     PATH is a wheel, an environment or any other folder, or one shared library. Files are read
@@ -34,15 +35,16 @@ def command(
     Exit code: 0 fine, 1 something does not run on a target, 2 a PATH that cannot be read.
     """
     from stackfix.audit.binaries import judge_inspected
-    from stackfix.cli.printing import print_result
+    from stackfix.cli.printing import print_note, print_result
     from stackfix.report.inspection import inspection_document, inspection_text
     from stackfix.report.text import progress
     from stackfix.rules.judge import errors
     from stackfix.targets.select import select_targets
     from stackfix_knowledge.graph import Graph
 
+    paths, output_format = arguments.paths, arguments.output_format
     graph = Graph.load()
-    cards = select_targets(named=targets, hosts=hosts, gpus=graph.gpus).targets
+    cards = select_targets(named=arguments.targets, hosts=arguments.hosts, gpus=graph.gpus).targets
     with progress(quiet=output_format == "json") as tell:
         tell("reading libraries")
         packages, faults, unusable = _inspect(paths)
@@ -54,7 +56,7 @@ def command(
             lambda: inspection_text(packages, cards, findings),
         )
     for fault in (*faults, *unusable):
-        click.echo(one_line(str(fault)), err=True)
+        print_note(one_line(str(fault)))
     if unusable:
         return BAD_INPUT
     return FINDINGS if errors(findings) else 0

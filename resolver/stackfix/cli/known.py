@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
+from stackfix.cli.failures import UsageError
+from stackfix.cli.parser import Parser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from stackfix.model.target import Target
     from stackfix_knowledge.graph import Graph
@@ -16,14 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["graph_at", "package_name", "print_known", "project_option"]
 
 
-def project_option(command: Callable[..., int]) -> Callable[..., int]:
+def project_option(parser: Parser) -> None:
     """`--project`: whose own facts count too."""
-    return click.option(
-        "--project",
-        type=click.Path(path_type=Path),
-        metavar="PATH",
-        help="Also use the facts that this project adds.",
-    )(command)
+    parser.add_argument(
+        "--project", type=Path, metavar="PATH", help="Also use the facts that this project adds."
+    )
 
 
 def graph_at(project: Path | None) -> Graph:
@@ -40,7 +38,7 @@ def package_name(text: str, expected: str) -> str:
     try:
         return str(canonicalize_name(text.strip(), validate=True))
     except InvalidName:
-        raise click.UsageError(f"expected {expected}, not {text!r}") from None
+        raise UsageError(f"expected {expected}, not {text!r}") from None
 
 
 def print_known(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import NoReturn
 
 __all__ = ["main", "run"]
@@ -12,6 +13,8 @@ __all__ = ["main", "run"]
 
 def run() -> NoReturn:
     """Run the command line of this process and exit."""
+    if isinstance(sys.stdout, TextIOWrapper):  # what a terminal cannot show must not end the run
+        sys.stdout.reconfigure(errors="backslashreplace")
     code = main(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -29,17 +32,12 @@ def main(arguments: Sequence[str]) -> int:
     Codes: 0 fine, 1 findings, 2 usage or bad input, 3 no plan exists, 130 interrupted, 141 the
     reader of the output went away.
     """
-    if list(arguments) in (["--version"], ["-V"]):  # without click, which takes most of the time
-        from stackfix.cli.version import version
-
-        print(f"stackfix {version()}")  # noqa: T201
-        return 0
     from stackfix.cli.failures import failure_of
 
     try:
         from stackfix.cli.commands import stackfix
 
-        code = stackfix.main(list(arguments), prog_name="stackfix", standalone_mode=False)
+        code = stackfix(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         _forget_output()
@@ -49,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
         if failure.line:
             print(failure.line, file=sys.stderr)  # noqa: T201
         return failure.code
-    return code if isinstance(code, int) else 0
+    return code
 
 
 def _forget_output() -> None:

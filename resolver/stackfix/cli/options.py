@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import click
-
+from stackfix.cli.parser import Parser, file_path, one_of
 from stackfix.model.target import PLATFORMS
 
 __all__ = [
+    "ANY_NUMBER",
+    "REPEATABLE",
     "Choice",
     "card_options",
     "format_option",
@@ -22,14 +24,18 @@ __all__ = [
     "target_options",
 ]
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+REPEATABLE: dict[str, Any] = {"action": "append", "default": []}
+"""An option that may be given several times."""
+ANY_NUMBER: dict[str, Any] = {"nargs": "*", "default": []}
+"""An argument of which there may be several or none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """What a person chose on the command line, as far as all planning commands share it."""
 
-    project: Path
+    project: Path | None
+    """None: the one that the current folder belongs to."""
     targets: tuple[str, ...]
     hosts: tuple[Path, ...]
     platforms: tuple[str, ...]
@@ -40,139 +46,110 @@ class Choice:
     offline: bool
 
     @classmethod
-    def take(cls, options: dict[str, Any]) -> Choice:
-        """Take the shared options out of a command's keyword arguments."""
-        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
+    def of(cls, arguments: Namespace) -> Choice:
+        """The shared options among what was chosen."""
+        return cls(**{name: getattr(arguments, name) for name in cls.__dataclass_fields__})
 
 
-def _python(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not re.fullmatch(r"3\.\d{1,2}(\.\d{1,2})?", value):
-        raise click.BadParameter(f'expected a version like "3.11", not {value!r}')
-    return value
+def _python(text: str) -> str:
+    if not re.fullmatch(r"3\.\d{1,2}(\.\d{1,2})?", text):
+        raise ArgumentTypeError(f'expected a version like "3.11", not {text!r}')
+    return text
 
 
-def _platforms(
-    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> tuple[str, ...]:
-    if not values:
-        return ()
+def _platform(text: str) -> str:
     from stackfix_lockfiles.platforms import Platform
 
     try:
-        return tuple(dict.fromkeys(Platform.parse(value).name for value in values))
+        return Platform.parse(text).name
     except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+        raise ArgumentTypeError(str(error)) from None
 
 
-_PROJECT = (
-    click.option(
+def project_options(parser: Parser) -> None:
+    """`--project` and `--offline`."""
+    parser.add_argument(
         "--project",
-        type=click.Path(path_type=Path),
-        default=Path(),
+        type=Path,
         metavar="PATH",
         help="The project's folder. Default: the current one or one above.",
-    ),
-    click.option("--offline", is_flag=True, help="Use no network: caches and shipped facts only."),
-)
+    )
+    parser.add_argument(
+        "--offline", action="store_true", help="Use no network: caches and shipped facts only."
+    )
 
-_CARDS = (
-    click.option(
+
+def card_options(parser: Parser) -> None:
+    """`--target` and `--host`: cards alone."""
+    parser.add_argument(
         "--target",
-        "targets",
-        multiple=True,
+        dest="targets",
+        **REPEATABLE,
         metavar="GPU[:COUNT][@DRIVER[+COMPAT]]",
         help='A card to support, such as "RTX 5090:4@570.133.07", L4 or sm_120. Repeatable.',
-    ),
-    click.option(
+    )
+    parser.add_argument(
         "--host",
-        "hosts",
-        multiple=True,
-        type=click.Path(path_type=Path, dir_okay=False),
+        dest="hosts",
+        **REPEATABLE,
+        type=file_path,
         metavar="FILE",
         help="A machine to support: the output of `stackfix host --format json` there. Repeatable.",
-    ),
-)
+    )
 
-_SELECTION = (
-    click.option("--extra", "extras", multiple=True, metavar="NAME", help="Include this extra."),
-    click.option("--all-extras", is_flag=True, help="Include every extra."),
-    click.option(
+
+def selection_options(parser: Parser) -> None:
+    """`--extra`, `--all-extras` and `--group`: what of the project is meant."""
+    parser.add_argument(
+        "--extra", dest="extras", **REPEATABLE, metavar="NAME", help="Include this extra."
+    )
+    parser.add_argument("--all-extras", action="store_true", help="Include every extra.")
+    parser.add_argument(
         "--group",
-        "groups",
-        multiple=True,
+        dest="groups",
+        **REPEATABLE,
         metavar="NAME",
         help="Include this dependency group beside the default ones.",
-    ),
-)
+    )
 
-_TARGET = (
-    *_CARDS,
-    click.option(
+
+def target_options(parser: Parser) -> None:
+    """What to plan for: cards, hosts, platform, Python, extras and groups."""
+    card_options(parser)
+    parser.add_argument(
         "--platform",
-        "platforms",
-        multiple=True,
-        callback=_platforms,
+        dest="platforms",
+        **REPEATABLE,
+        type=_platform,
         metavar="NAME",
         help="Platform to plan for: linux_x86_64, linux_aarch64 or win_amd64, also as uv writes"
         " them. Default: the one that follows from the card. Repeatable.",
-    ),
-    click.option(
+    )
+    parser.add_argument(
         "--python",
-        callback=_python,
+        type=_python,
         metavar="VERSION",
         help="Python to plan for. Default: the project's.",
-    ),
-    *_SELECTION,
-)
+    )
+    selection_options(parser)
 
 
-def _all_of(options: tuple[Callable[[Command], Command], ...]) -> Callable[[Command], Command]:
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def project_options(command: Command) -> Command:
-    """`--project` and `--offline`."""
-    return _all_of(_PROJECT)(command)
-
-
-def card_options(command: Command) -> Command:
-    """`--target` and `--host`: cards alone."""
-    return _all_of(_CARDS)(command)
-
-
-def selection_options(command: Command) -> Command:
-    """`--extra`, `--all-extras` and `--group`: what of the project is meant."""
-    return _all_of(_SELECTION)(command)
-
-
-def target_options(command: Command) -> Command:
-    """What to plan for: cards, hosts, platform, Python, extras and groups."""
-    return _all_of(_TARGET)(command)
-
-
-def format_option(command: Command) -> Command:
-    """`--format text|json`, as the argument `output_format`."""
-    return click.option(
+def format_option(parser: Parser, formats: Sequence[str] = ("text", "json")) -> None:
+    """`--format`, as `output_format`: text unless another is chosen."""
+    parser.add_argument(
         "--format",
-        "output_format",
-        type=click.Choice(["text", "json"]),
+        dest="output_format",
+        **one_of(formats),
         default="text",
-        show_default=True,
-        help="How to print the result.",
-    )(command)
+        help="How to print the result. [default: %(default)s]",
+    )
 
 
-def platform_option(command: Command) -> Command:
+def platform_option(parser: Parser) -> None:
     """`--platform`: whose wheels are meant."""
-    return click.option(
+    parser.add_argument(
         "--platform",
-        type=click.Choice(PLATFORMS),
+        **one_of(PLATFORMS),
         default=PLATFORMS[0],
-        show_default=True,
-        help="Whose wheels to look at.",
-    )(command)
+        help="Whose wheels to look at. [default: %(default)s]",
+    )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING
 
 from stackfix.cli.failures import NO_PLAN
-from stackfix.cli.options import Choice, format_option, project_options, target_options
+from stackfix.cli.options import format_option, project_options, target_options
+from stackfix.cli.parser import Parser, folder_path
 from stackfix.cli.planning import make_plan, planning_options
 
 if TYPE_CHECKING:
@@ -18,22 +18,25 @@ if TYPE_CHECKING:
 
     from stackfix.plan.plan import Plan
 
-__all__ = ["command"]
+__all__ = ["configure", "run"]
 
 
-@click.command("plan")
-@target_options
-@planning_options
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Save the plan and the new files in DIR, for `stackfix apply DIR`.",
-)
-@project_options
-@format_option
-def command(output: Path | None, output_format: str, **options: Any) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    target_options(parser)
+    planning_options(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=folder_path,
+        metavar="DIR",
+        help="Save the plan and the new files in DIR, for `stackfix apply DIR`.",
+    )
+    project_options(parser)
+    format_option(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Find the cheapest joint move of pins that supports the cards.
 
     Reads pyproject.toml and uv.lock, says what cannot run on the cards and why, and proposes the
@@ -47,8 +50,8 @@ def command(output: Path | None, output_format: str, **options: Any) -> int:
     from stackfix.plan.plan import Status
     from stackfix.report.plan import plan_document
 
-    choice = Choice.take(options)
-    plan, origin = make_plan(choice, options, quiet=output_format == "json")
+    output, output_format = arguments.output, arguments.output_format
+    plan, origin = make_plan(arguments, quiet=output_format == "json")
     if output is not None:
         from stackfix.report.plan import save_plan
 

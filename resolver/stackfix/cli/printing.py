@@ -1,19 +1,30 @@
-"""Printing a result the way `--format` asks for."""
+"""Printing: lines, notes beside the result, and a result the way `--format` asks for."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import TYPE_CHECKING
-
-import click
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from stackfix.documents.document import Document
 
-__all__ = ["print_result", "print_text"]
+__all__ = ["print_line", "print_note", "print_result", "print_text"]
+
+
+def print_line(text: str, *, end: str = "\n") -> None:
+    """Print a line of the result, at once."""
+    sys.stdout.write(text + end)
+    sys.stdout.flush()
+
+
+def print_note(text: str) -> None:
+    """Print a line that is no part of the result, to standard error."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
 
 
 def print_result(
@@ -25,7 +36,7 @@ def print_result(
     if output_format == "json":
         from stackfix.documents.document import dump
 
-        click.echo(dump(document()), nl=False)
+        print_line(dump(document()), end="")
     else:
         print_text(text())
 
@@ -35,7 +46,7 @@ def print_text(parts: Iterable[RenderableType | str]) -> None:
     rest = iter(parts)
     for part in rest:
         if isinstance(part, str):
-            click.echo(part)
+            print_line(part)
             continue
         from stackfix.report.text import output_console, show
 

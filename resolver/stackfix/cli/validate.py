@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
-
-from stackfix.cli.failures import FINDINGS
+from stackfix.cli.failures import FINDINGS, UsageError
 from stackfix.cli.options import card_options, format_option, project_options, selection_options
+from stackfix.cli.parser import Parser, folder_path
+from stackfix.cli.printing import print_note
 
 if TYPE_CHECKING:
     from stackfix.validate.closure import InstallRequest
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from stackfix_knowledge.graph import Graph
     from stackfix_lockfiles.project import Project
 
-__all__ = ["command", "prove_files"]
+__all__ = ["configure", "prove_files", "run"]
 
 Tell = Callable[[str], None]
 
@@ -29,42 +30,62 @@ _BY_SIGNAL = 128
 """Shells add a signal's number to this for the exit code of what it ended."""
 
 
-@click.command("validate")
-@click.option(
-    "--plan",
-    "plan",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Validate a plan saved with `stackfix plan -o DIR` in place of the project's lock.",
-)
-@click.option(
-    "--python",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="Validate an existing environment (its interpreter, or its folder); install nothing.",
-)
-@card_options
-@selection_options
-@click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help="Install everything, not only what the GPU stack needs: the project's own packages too."
-    " Builds what has no wheel, from a copy, which runs its code.",
-)
-@click.option("--quick", is_flag=True, help="A few checks of each kind, in seconds.")
-@click.option("--require-gpu", is_flag=True, help="Exit with 1 where nothing could run on a card.")
-@click.option("--keep", is_flag=True, help="Keep the scratch environment.")
-@click.option("--reuse", is_flag=True, help="Take the environment kept for this lock; keep it.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=1),
-    metavar="SECONDS",
-    help="How long each stage may take. Default: two minutes to twenty, by stage.",
-)
-@project_options
-@format_option
-def command(require_gpu: bool, output_format: str, **options: Any) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    parser.add_argument(
+        "--plan",
+        type=folder_path,
+        metavar="DIR",
+        help="Validate a plan saved with `stackfix plan -o DIR` in place of the project's lock.",
+    )
+    parser.add_argument(
+        "--python",
+        type=Path,
+        metavar="PATH",
+        help="Validate an existing environment (its interpreter, or its folder); install nothing.",
+    )
+    card_options(parser)
+    selection_options(parser)
+    parser.add_argument(
+        "--all",
+        dest="everything",
+        action="store_true",
+        help="Install everything, not only what the GPU stack needs: the project's own packages"
+        " too. Builds what has no wheel, from a copy, which runs its code.",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="A few checks of each kind, in seconds."
+    )
+    parser.add_argument(
+        "--require-gpu",
+        action="store_true",
+        help="Exit with 1 where nothing could run on a card.",
+    )
+    parser.add_argument("--keep", action="store_true", help="Keep the scratch environment.")
+    parser.add_argument(
+        "--reuse", action="store_true", help="Take the environment kept for this lock; keep it."
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        metavar="SECONDS",
+        help="How long each stage may take. Default: two minutes to twenty, by stage.",
+    )
+    project_options(parser)
+    format_option(parser)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not seconds >= 1:
+        raise ArgumentTypeError(f"expected a number of seconds, at least 1, not {text!r}")
+    return seconds
+
+
+def run(arguments: Namespace) -> int:
     """Prove the pins: install them in a scratch environment, and run kernels on the cards.
 
     Installs the GPU stack of the lock, reads every binary, imports the frameworks, looks where
@@ -76,12 +97,12 @@ def command(require_gpu: bool, output_format: str, **options: Any) -> int:
     """
     from stackfix.report.text import progress
 
-    quiet = output_format == "json"
+    quiet = arguments.output_format == "json"
     with _tidily(), progress(quiet=quiet) as tell:
-        validation = _validate(options, tell)
-    _print(validation, output_format)
-    if require_gpu and not validation.ran_on_a_card:
-        click.echo("--require-gpu: no stage passed on a card", err=True)
+        validation = _validate(vars(arguments), tell)
+    _print(validation, arguments.output_format)
+    if arguments.require_gpu and not validation.ran_on_a_card:
+        print_note("--require-gpu: no stage passed on a card")
         return FINDINGS
     return FINDINGS if validation.failed else 0
 
@@ -161,14 +182,13 @@ def _request_for_python(options: dict[str, Any], tell: Tell) -> ValidationReques
 
     for name, flag in (("plan", "--plan"), ("keep", "--keep"), ("reuse", "--reuse")):
         if options[name]:
-            raise click.UsageError(f"{flag} is about a scratch environment; --python installs none")
+            raise UsageError(f"{flag} is about a scratch environment; --python installs none")
     if options["everything"]:
-        raise click.UsageError("--all is about a scratch environment; --python installs none")
-    named = click.get_current_context().get_parameter_source("project")
+        raise UsageError("--all is about a scratch environment; --python installs none")
     try:
         project: Project | None = find_project(options["project"])
     except InputError:
-        if named is not click.core.ParameterSource.DEFAULT:
+        if options["project"] is not None:
             raise
         project = None
     locked = project is not None and project.lock_path.exists()
@@ -215,7 +235,7 @@ def _request(
     )
 
 
-def _saved(folder: Path, project_path: Path) -> tuple[Project, Mapping[Path, bytes]]:
+def _saved(folder: Path, project_path: Path | None) -> tuple[Project, Mapping[Path, bytes]]:
     """The plan's project and new files. Raises InputError where the project changed since."""
     from stackfix.cli.asking import project_of_plan
     from stackfix.plan.plan import Status
@@ -241,7 +261,7 @@ def _print(validation: Validation, output_format: str) -> None:
 
 def _tell_line(line: str) -> None:
     """A line that stays, above the one that shows progress."""
-    click.echo(f"\r\x1b[2K{line}" if sys.stderr.isatty() else line, err=True)
+    print_note(f"\r\x1b[2K{line}" if sys.stderr.isatty() else line)
 
 
 @contextlib.contextmanager

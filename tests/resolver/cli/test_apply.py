@@ -102,7 +102,7 @@ def test_on_a_terminal_it_asks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: answer)
+    monkeypatch.setattr("builtins.input", lambda prompt: answer)
     assert main(["apply", str(folder)]) == 0
     assert content(project) == written
 

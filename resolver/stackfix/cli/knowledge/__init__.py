@@ -1,14 +1,10 @@
-"""`stackfix knowledge`: the facts themselves."""
+"""Show, measure and check the facts: which release runs on which card, and who says so."""
 
 from __future__ import annotations
 
-import click
+__all__ = ["COMMANDS"]
 
-from stackfix.cli.lazy import Lazy
-
-__all__ = ["KNOWLEDGE", "command"]
-
-KNOWLEDGE = {
+COMMANDS = {
     "show": ("stackfix.cli.knowledge.show", "Show all that is known about a package or release."),
     "matrix": (
         "stackfix.cli.knowledge.matrix",
@@ -19,9 +15,4 @@ KNOWLEDGE = {
     "lint": ("stackfix.cli.knowledge.lint", "Check the facts, and list what a person should see."),
     "outdated": ("stackfix.cli.knowledge.outdated", "List newer releases that nobody measured."),
 }
-"""Name -> module with a click command called `command`, and the line that `--help` shows."""
-
-
-@click.group("knowledge", cls=Lazy, table=KNOWLEDGE)
-def command() -> None:
-    """Show, measure and check the facts: which release runs on which card, and who says so."""
+"""Name -> module, and the line that `--help` shows; see `stackfix.cli.commands`."""

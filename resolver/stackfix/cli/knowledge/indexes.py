@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
+from stackfix.cli.failures import UsageError
+from stackfix.cli.parser import Parser
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -18,15 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["index_option", "open_index", "pinned"]
 
 
-def index_option(command: Callable[..., int]) -> Callable[..., int]:
+def index_option(parser: Parser) -> None:
     """`--index`: the address of the simple API to ask."""
-    return click.option(
+    parser.add_argument(
         "--index",
-        "address",
         metavar="URL",
         help="The package index to ask. Default: UV_DEFAULT_INDEX, else the one that the lock of"
         " the project here names, else that of uv or pip.",
-    )(command)
+    )
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def pinned(texts: Sequence[str]) -> tuple[Requirement, ...]:
         clauses = list(requirement.specifier) if requirement else []
         exact = len(clauses) == 1 and clauses[0].operator == "=="
         if requirement is None or not exact or clauses[0].version.endswith(".*"):
-            raise click.UsageError(f"expected releases like torch==2.8.0, not {text!r}")
+            raise UsageError(f"expected releases like torch==2.8.0, not {text!r}")
         wanted.append(requirement)
     return tuple(wanted)
 

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 
-import click
-
 from stackfix.cli.failures import FINDINGS
-from stackfix.cli.options import format_option
+from stackfix.cli.options import ANY_NUMBER, format_option
+from stackfix.cli.parser import Parser, file_path
 
-__all__ = ["command"]
+__all__ = ["configure", "run"]
 
 
-@click.command("lint")
-@click.argument(
-    "files",
-    nargs=-1,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="[FILE]…",
-)
-@format_option
-def command(files: tuple[Path, ...], output_format: str) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("files", **ANY_NUMBER, type=_existing, metavar="[FILE]…")
+    format_option(parser)
+
+
+def _existing(text: str) -> Path:
+    path = file_path(text)
+    if not path.exists():
+        raise ArgumentTypeError(f"File {text!r} does not exist")
+    return path
+
+
+def run(arguments: Namespace) -> int:
     """Check the facts: shape, sources, ranges, order; and list what a person should look at.
 
     Without FILE, the facts that ship with stackfix; with it, a project's own (those that
@@ -34,7 +39,9 @@ def command(files: tuple[Path, ...], output_format: str) -> int:
     from stackfix_knowledge.lint.remark import RemarkKind
 
     remarks = [
-        remark for path in files for remark in lint_own(path)
-    ] if files else list(lint_shipped())  # fmt: skip
-    print_result(output_format, lambda: lint_document(remarks), lambda: lint_lines(remarks))
+        remark for path in arguments.files for remark in lint_own(path)
+    ] if arguments.files else list(lint_shipped())  # fmt: skip
+    print_result(
+        arguments.output_format, lambda: lint_document(remarks), lambda: lint_lines(remarks)
+    )
     return FINDINGS if any(remark.kind is RemarkKind.FAULT for remark in remarks) else 0

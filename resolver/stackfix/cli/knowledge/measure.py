@@ -2,49 +2,48 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import click
-
-from stackfix.cli.failures import FINDINGS
+from stackfix.cli.failures import FINDINGS, UsageError
 from stackfix.cli.knowledge.indexes import index_option, open_index, pinned
+from stackfix.cli.options import REPEATABLE
+from stackfix.cli.parser import Parser, file_path, one_of
+from stackfix.cli.printing import print_note
 from stackfix.model.target import PLATFORMS
 from stackfix.wording import one_line
 
-__all__ = ["command"]
+__all__ = ["configure", "run"]
+
+_PLATFORMS = ("linux_x86_64", "any")
 
 
-@click.command("measure")
-@click.argument("releases", nargs=-1, required=True, metavar="PKG==VERSION…")
-@click.option(
-    "--into",
-    "own",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help='Write the facts to FILE, for `[tool.stackfix] knowledge = ["FILE"]` in a project.',
-)
-@click.option(
-    "--platform",
-    "platforms",
-    multiple=True,
-    type=click.Choice((*PLATFORMS, "any")),
-    default=("linux_x86_64", "any"),
-    show_default=True,
-    help="Whose wheels to measure. Repeatable.",
-)
-@click.option("--metadata-only", is_flag=True, help="Read what the wheel requires, not its code.")
-@click.option("--again", is_flag=True, help="Also what is known already.")
-@index_option
-def command(
-    releases: tuple[str, ...],
-    own: Path | None,
-    platforms: tuple[str, ...],
-    metadata_only: bool,
-    again: bool,
-    address: str | None,
-) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("releases", nargs="+", metavar="PKG==VERSION…")
+    parser.add_argument(
+        "--into",
+        type=file_path,
+        metavar="FILE",
+        help='Write the facts to FILE, for `[tool.stackfix] knowledge = ["FILE"]` in a project.',
+    )
+    parser.add_argument(
+        "--platform",
+        dest="platforms",
+        **REPEATABLE,
+        **one_of((*PLATFORMS, "any")),
+        help=f"Whose wheels to measure. Repeatable. [default: {', '.join(_PLATFORMS)}]",
+    )
+    parser.add_argument(
+        "--metadata-only", action="store_true", help="Read what the wheel requires, not its code."
+    )
+    parser.add_argument("--again", action="store_true", help="Also what is known already.")
+    index_option(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Measure releases on the index: read their wheels' binaries and metadata, and note the facts.
 
     A wheel is read piece by piece, never run and not kept; what is known already is not fetched
@@ -59,24 +58,27 @@ def command(
     from stackfix_knowledge.evidence import EvidenceKind
     from stackfix_knowledge.measure.measuring import Measuring
 
-    wanted = pinned(releases)
-    depth = EvidenceKind.METADATA if metadata_only else EvidenceKind.MEASURED
+    wanted = pinned(arguments.releases)
+    depth = EvidenceKind.METADATA if arguments.metadata_only else EvidenceKind.MEASURED
     failures = 0
     said: list[str] = []
 
     def say(line: str) -> None:
         said.append(line)
-        click.echo(one_line(line), err=True)
+        print_note(one_line(line))
 
     names = [package_of(requirement.name) for requirement in wanted]
-    with open_index(address) as index, _folder(own, names) as folder:
+    with open_index(arguments.index) as index, _folder(arguments.into, names) as folder:
         measuring = Measuring(index, folder, today=datetime.date.today(), report=say)
         for requirement in wanted:
             failures += measuring.measure(
-                requirement, depth=depth, platforms=platforms, again=again
+                requirement,
+                depth=depth,
+                platforms=arguments.platforms or _PLATFORMS,
+                again=arguments.again,
             )
     if not said:
-        click.echo("all of it is known already (--again measures it anew)", err=True)
+        print_note("all of it is known already (--again measures it anew)")
     return FINDINGS if failures else 0
 
 
@@ -99,7 +101,7 @@ def _folder(own: Path | None, packages: list[str]) -> Iterator[Path]:
             yield folder
         return
     if not _is_checkout(facts_folder()):
-        raise click.UsageError("this is no source checkout of stackfix: name a file with --into")
+        raise UsageError("this is no source checkout of stackfix: name a file with --into")
     yield shipped
 
 

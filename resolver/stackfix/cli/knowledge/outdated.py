@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-import click
 
 from stackfix.cli.failures import FINDINGS
 from stackfix.cli.knowledge.indexes import index_option, open_index
 from stackfix.cli.known import package_name
-from stackfix.cli.options import format_option
+from stackfix.cli.options import ANY_NUMBER, format_option
+from stackfix.cli.parser import Parser
+from stackfix.cli.printing import print_note, print_result
 
 if TYPE_CHECKING:
     from stackfix_index.simple import Index
@@ -18,37 +19,44 @@ if TYPE_CHECKING:
     from stackfix_knowledge.measure.comparing import Outdated
 from stackfix.wording import one_line
 
-__all__ = ["command"]
+__all__ = ["configure", "run"]
 
 _AT_ONCE = 8
 """Pages asked for at the same time; an index takes a browser's number of connections well."""
 
 
-@click.command("outdated")
-@click.argument("packages", nargs=-1, metavar="[PKG]…")
-@click.option("--all", "older_too", is_flag=True, help="Also older releases that nobody measured.")
-@index_option
-@format_option
-def command(
-    packages: tuple[str, ...], older_too: bool, address: str | None, output_format: str
-) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("packages", **ANY_NUMBER, metavar="[PKG]…")
+    parser.add_argument(
+        "--all", action="store_true", help="Also older releases that nobody measured."
+    )
+    index_option(parser)
+    format_option(parser)
+
+
+def run(arguments: Namespace) -> int:
     """List the releases on the index that are newer than what the facts know.
 
     Without PKG, of every package that there are facts about. `stackfix knowledge measure` takes
     what is listed. Exit code: 0 the index answered, 1 a package could not be looked up.
     """
-    from stackfix.cli.printing import print_result
     from stackfix.report.upkeep import outdated_document, outdated_lines
     from stackfix_knowledge.graph import Graph
 
     graph = Graph.load()
-    names = [package_name(name, "names of packages") for name in packages] or _measured()
-    with open_index(address) as index:
+    names = [package_name(name, "names of packages") for name in arguments.packages]
+    names = names or _measured()
+    with open_index(arguments.index) as index:
         found, failures = _compare(names, graph, index)
-    document = outdated_document(found, graph, older_too=older_too)
-    print_result(output_format, lambda: document, lambda: outdated_lines(document, len(found)))
+    document = outdated_document(found, graph, older_too=arguments.all)
+    print_result(
+        arguments.output_format,
+        lambda: document,
+        lambda: outdated_lines(document, len(found)),
+    )
     for line in failures:
-        click.echo(one_line(line), err=True)
+        print_note(one_line(line))
     return FINDINGS if failures else 0
 
 

@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import click
+from argparse import Namespace
 
 from stackfix.cli.known import graph_at, package_name, print_known, project_option
 from stackfix.cli.options import card_options, format_option, platform_option
+from stackfix.cli.parser import Parser
 
-__all__ = ["command"]
+__all__ = ["configure", "run"]
 
 
-@click.command("show")
-@click.argument("subject", metavar="PKG[==VERSION]")
-@card_options
-@platform_option
-@project_option
-@format_option
-def command(
-    subject: str,
-    targets: tuple[str, ...],
-    hosts: tuple[Path, ...],
-    platform: str,
-    project: Path | None,
-    output_format: str,
-) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("subject", metavar="PKG[==VERSION]")
+    card_options(parser)
+    platform_option(parser)
+    project_option(parser)
+    format_option(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Show all that is known about a package or one of its releases, with the evidence.
 
     With --target or --host, also says what those cards can do with a release.
     """
     from stackfix.targets.select import select_targets
 
-    text, separator, version = subject.partition("==")
+    text, separator, version = arguments.subject.partition("==")
     name = package_name(text, "a package or a release like torch==2.7.1")
-    graph = graph_at(project)
+    graph = graph_at(arguments.project)
     print_known(
         name,
         version.strip() if separator else None,
         graph,
-        output_format,
-        targets=select_targets(named=targets, hosts=hosts, gpus=graph.gpus).targets,
-        platform=platform,
+        arguments.output_format,
+        targets=select_targets(
+            named=arguments.targets, hosts=arguments.hosts, gpus=graph.gpus
+        ).targets,
+        platform=arguments.platform,
     )
     return 0

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-
-import click
 
 from stackfix.cli.failures import FINDINGS
 from stackfix.cli.knowledge.indexes import index_option, open_index, pinned
 from stackfix.cli.options import format_option
+from stackfix.cli.parser import Parser
+from stackfix.cli.printing import print_note, print_result
 from stackfix.wording import one_line
 
-__all__ = ["command"]
+__all__ = ["configure", "run"]
 
 
-@click.command("verify")
-@click.argument("releases", nargs=-1, required=True, metavar="PKG==VERSION…")
-@index_option
-@format_option
-def command(releases: tuple[str, ...], address: str | None, output_format: str) -> int:
+def configure(parser: Parser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("releases", nargs="+", metavar="PKG==VERSION…")
+    index_option(parser)
+    format_option(parser)
+
+
+def run(arguments: Namespace) -> int:
     """Measure releases again and compare with the shipped facts. Nothing is written.
 
     Each wheel is read as deep as it was recorded. Exit code: 0 all agrees, 1 something differs
@@ -31,7 +35,6 @@ def command(releases: tuple[str, ...], address: str | None, output_format: str) 
     from packaging.utils import canonicalize_name
     from packaging.version import Version
 
-    from stackfix.cli.printing import print_result
     from stackfix.report.upkeep import VerificationDocument, VerifiedDocument, verification_lines
     from stackfix_knowledge.evidence import EvidenceKind
     from stackfix_knowledge.measure.comparing import recorded, verify
@@ -41,13 +44,13 @@ def command(releases: tuple[str, ...], address: str | None, output_format: str) 
 
     shipped = facts_folder() / "wheels"
     asked = []
-    for requirement in pinned(releases):
+    for requirement in pinned(arguments.releases):
         package = str(canonicalize_name(requirement.name))
         version = Version(next(iter(requirement.specifier)).version)
         tables = FactsFile(shipped, package).tables()
         asked.append((package, version, recorded(tables, package, version)))
     results = []
-    with open_index(address) as index:
+    with open_index(arguments.index) as index:
 
         def measure(
             folder: Path, wanted: Requirement, kind: EvidenceKind, platforms: Sequence[str]
@@ -66,9 +69,9 @@ def command(releases: tuple[str, ...], address: str | None, output_format: str) 
                 )
             )
     document = VerificationDocument(schema=1, releases=tuple(results))
-    print_result(output_format, lambda: document, lambda: verification_lines(document))
+    print_result(arguments.output_format, lambda: document, lambda: verification_lines(document))
     return 0 if all(release.holds for release in results) else FINDINGS
 
 
 def _say(line: str) -> None:
-    click.echo(one_line(line), err=True)
+    print_note(one_line(line))

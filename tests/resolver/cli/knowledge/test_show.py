@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stackfix.cli.knowledge import KNOWLEDGE
+from stackfix.cli.knowledge import COMMANDS
 from stackfix.cli.main import main
 from tests.knowledge.lint.test_lint import WHEEL
 from tests.resolver.report.published import valid
@@ -21,7 +21,7 @@ def document(capsys: pytest.CaptureFixture[str], schema: str, *arguments: str) -
     return found
 
 
-@pytest.mark.parametrize("name", KNOWLEDGE)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["knowledge", name, "--help"]) == 0
     assert capsys.readouterr().out.startswith(f"Usage: stackfix knowledge {name} ")
