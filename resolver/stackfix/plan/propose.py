@@ -27,6 +27,7 @@ from stackfix.plan.request import Request, Strategy
 from stackfix.plan.start import start
 from stackfix.rules.sf506_clash import Clashing
 from stackfix.solve.search import Combination, JointSearch
+from stackfix_lockfiles.diff import diff
 from stackfix_lockfiles.relock import IndexUnreachable
 
 __all__ = ["propose"]
@@ -139,6 +140,12 @@ def _moved(case: Case, outside: OutsideRequirements, reach: IndexReach) -> Plan:
         if isinstance(result, Attempt):
             step = _next(case, result, outside)
             warnings = (*outside.warnings, *reach.warnings)
+            if (
+                not case.faults
+                and not result.edits
+                and not diff(case.before.lock, result.after.lock)
+            ):
+                return outcome.nothing_to_do(case, step, warnings)  # it is as was asked for
             return outcome.planned(case, result, step, warnings, sum(r.search.tried for r in runs))
         if result.uncached:
             reach.uncached(combination)
@@ -194,6 +201,11 @@ def _in_turn(runs: Sequence[_Run]) -> Iterator[tuple[_Run, Combination]]:
                 break
             yield run, combination
     yield from delayed()
+
+
+def _changes(case: Case, made: Attempt) -> bool:
+    """Whether an attempt moves or edits anything."""
+    return bool(made.edits or diff(case.before.lock, made.after.lock))
 
 
 def _next(case: Case, made: Attempt, outside: OutsideRequirements) -> NextStep | None:

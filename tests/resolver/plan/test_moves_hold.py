@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stackfix.plan.plan import Status
-from tests.resolver.plan.planning import holds, locked, moved, plan_for, project_of, run_uv
+from tests.resolver.plan.planning import apply, holds, locked, moved, plan_for, project_of, run_uv
 
 pytestmark = pytest.mark.usefixtures("shared_index")
 
@@ -83,3 +83,19 @@ def test_settings_stand_in_a_uv_toml(tmp_path: Path) -> None:
     plan = plan_for(project, BLACKWELL)
     assert moved(plan)["torch"] == "2.8.0"
     assert holds(project, plan, BLACKWELL)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [{"strategy": "newest"}, {"require": ("torch>=2.7",)}, {"require": ("torch<2.12",)}],
+    ids=str,
+)
+def test_what_is_as_was_asked_for_is_nothing_to_do(tmp_path: Path, wish: dict[str, object]) -> None:
+    project = locked(tmp_path / "p", "torch==2.7.1")
+    for _ in range(3):
+        plan = plan_for(project, BLACKWELL, **wish)
+        if plan.status is not Status.PLANNED:
+            break
+        assert plan.moves or plan.edits
+        apply(plan)
+    assert (plan.status, plan.moves) == (Status.NOTHING_TO_DO, ())
