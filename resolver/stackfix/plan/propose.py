@@ -53,10 +53,10 @@ def propose(request: Request) -> Plan:
     requirements = outside().requirements
     relaxation = next(relaxations(case.request, case.before, requirements, reach.choice))
     first = relaxation.problems[0]
-    told = answers(
+    answered = answers(
         first.problem, first.swapped, request.why, request.why_not, plan.moves, plan.findings
     )
-    return replace(plan, answers=told)
+    return replace(plan, answers=answered)
 
 
 def _proposed(case: Case, outside: Callable[[], OutsideRequirements], reach: IndexReach) -> Plan:
@@ -183,13 +183,13 @@ def _in_turn(runs: Sequence[_Run]) -> Iterator[tuple[_Run, Combination]]:
 
     Last resorts come after everything else.
     """
-    late: list[tuple[_Run, Combination, Iterator[Combination]]] = []
+    waiting: list[tuple[_Run, Combination, Iterator[Combination]]] = []
 
     def delayed() -> Iterator[tuple[_Run, Combination]]:
-        for run, first, rest in sorted(late, key=lambda one: one[1].cost.unknown):
+        for run, first, rest in sorted(waiting, key=lambda one: one[1].cost.unknown):
             yield run, first
             yield from ((run, combination) for combination in rest)
-        late.clear()
+        waiting.clear()
 
     for run in runs:
         if run.relaxation.last_resort:
@@ -197,7 +197,7 @@ def _in_turn(runs: Sequence[_Run]) -> Iterator[tuple[_Run, Combination]]:
         combinations = run.combinations()
         for combination in combinations:
             if combination.cost.unknown:  # so has all that follows
-                late.append((run, combination, combinations))
+                waiting.append((run, combination, combinations))
                 break
             yield run, combination
     yield from delayed()

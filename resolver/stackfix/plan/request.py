@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from stackfix.audit.selections import chosen_groups
 from stackfix.model.policy import DEFAULT_POLICY, Policy
 from stackfix.model.selection import Selection
 from stackfix.model.target import Target
+from stackfix_index.names import normalized
 from stackfix_knowledge.graph import Graph
+from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 
 __all__ = ["Request", "Strategy"]
@@ -70,6 +73,15 @@ class Request:
         return any(d.group == name for d in project.requirements) or any(
             g.group == name for g in project.included_groups
         )
+
+    def groups_in(self, lock: Lock) -> tuple[str, ...] | None:
+        """The groups asked for and the default ones beside them; None: the default ones as are."""
+        default = self.project.default_groups
+        if not self.groups or default == "all":
+            return None
+        asked = tuple(normalized(group) for group in self.groups)
+        known = (normalized(name) for name in default if self.knows_group(name))
+        return chosen_groups(asked, known, lock)
 
     def say(self, line: str) -> None:
         """Tell whoever watches what happens now."""

@@ -128,7 +128,7 @@ class Problem:
     def swapping(self, variant_swap: VariantSwap) -> Problem:
         """This problem with the project asking for other variants.
 
-        Only the project may ask for what is swapped: roots are told apart by what they ask for.
+        Only the project may ask for what is swapped: roots are known by what they ask for.
         """
         roots = dict.fromkeys(replace(r, key=variant_swap.key(r.key)) for r in self.roots)
         return replace(self, roots=tuple(roots), variant_swap=variant_swap)

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from stackfix.audit.selections import chosen_groups
 from stackfix.plan.request import Request
 from stackfix_index.names import normalized
 from stackfix_lockfiles.lock import ConflictItem, Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.requirement import DeclaredRequirement
 
-__all__ = ["EVERYWHERE", "Scope", "groups_of", "scope"]
+__all__ = ["EVERYWHERE", "Scope", "item_of", "scope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def scope(request: Request, lock: Lock, versions: Mapping[str, Version]) -> Scop
     chosen: list[ConflictItem] = []
     rivals: set[ConflictItem] = set()
     default = request.project.default_groups
-    groups = groups_of(request, lock) or (() if default == "all" else default)
+    groups = request.groups_in(lock) or (() if default == "all" else default)
     names = {normalized(group) for group in groups}
     for conflict in lock.conflicts:
         on = [item for item in conflict if _is_chosen(item, request, names)]
@@ -79,16 +78,6 @@ def item_of(declared: DeclaredRequirement, project: Project) -> ConflictItem | N
     if name is None or (declared.extra is None and declared.group is None):
         return None
     return ConflictItem(name, extra=declared.extra, group=declared.group)
-
-
-def groups_of(request: Request, lock: Lock) -> tuple[str, ...] | None:
-    """The groups asked for and the default ones beside them; None: the default ones as they are."""
-    default = request.project.default_groups
-    if not request.groups or default == "all":
-        return None
-    asked = tuple(normalized(group) for group in request.groups)
-    known = (normalized(name) for name in default if request.knows_group(name))
-    return chosen_groups(asked, known, lock)
 
 
 def _is_chosen(item: ConflictItem, request: Request, groups: Collection[str]) -> bool:

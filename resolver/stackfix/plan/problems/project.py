@@ -11,7 +11,6 @@ from packaging.version import Version
 
 from stackfix.audit.forks import lowest_python
 from stackfix.model.stack import Piece
-from stackfix.plan.edits.scope import groups_of
 from stackfix.plan.lock_state import LockState
 from stackfix.plan.request import Request
 from stackfix.solve.problem import SAME_INDEX, IndexChoice, Problem
@@ -47,7 +46,7 @@ def _groups(request: Request, lock: Lock) -> set[str] | None:
     default = request.project.default_groups
     if default == "all":
         return None
-    found = set(groups_of(request, lock) or default)
+    found = set(request.groups_in(lock) or default)
     while True:
         included = {g.includes for g in request.project.included_groups if g.group in found}
         if included <= found:

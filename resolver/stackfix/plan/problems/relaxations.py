@@ -59,11 +59,13 @@ def relaxations(
     def with_variants(problem: Problem) -> VariantProblems:
         return variant_problems(request, lock_state, problem, requirements)
 
-    made = partial(project_problem, request, lock_state, requirements, index_choice=index_choice)
-    first, cleared = made(), made(without=suspects)
+    problem_with = partial(
+        project_problem, request, lock_state, requirements, index_choice=index_choice
+    )
+    first, cleared = problem_with(), problem_with(without=suspects)
     together = (first, cleared) if cleared.set_aside else (first,)
     yield Relaxation(tuple(map(with_variants, together)))
-    bare = made(overrides=False)
+    bare = problem_with(overrides=False)
     if bare.set_aside:
         yield Relaxation((with_variants(bare),))
     if request.allow_override:
@@ -71,5 +73,5 @@ def relaxations(
         given_up = [(library,) for library in packages.overridable]
         for libraries in (*given_up, packages.overridable):
             relaxed = frozenset(p.name for what in libraries for p in packages.providing(what))
-            loose = made(overrides=False, relaxed=relaxed)
+            loose = problem_with(overrides=False, relaxed=relaxed)
             yield Relaxation((with_variants(loose),), last_resort=True)
