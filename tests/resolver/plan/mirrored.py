@@ -64,6 +64,9 @@ def _index(name: str) -> str:
 
 def locked(index: Index, folder: Path, *dependencies: str, extra: str = "") -> Path:
     """A project that uv has locked from the local server."""
+    if isinstance(index, FactsIndex):
+        extra += f'[[tool.stackfix.ignore]]\ncode = "{STACK_ALONE.code}"\n'
+        extra += f'reason = "{STACK_ALONE.reason}"\n'
     project = index.restore(project_of(folder, *dependencies, extra=extra))
     finished = Uv.find().run(["lock"], cwd=project, timeout=120)
     assert finished.returncode == 0, finished.stderr

@@ -118,7 +118,7 @@ def test_every_place_that_names_the_variant_is_edited_and_nothing_else(
 
     run_uv(root.parent, "lock")
     before = root.read_text()
-    plan = plan_for(root.parent, OLD)
+    plan = plan_on(facts_index, root.parent, OLD)
     assert plan.status is Status.PLANNED
     apply(plan)
     after = root.read_text()
