@@ -31,8 +31,8 @@ TAGS = {
 class FactsIndex(Index):
     """Serves the graph's releases in place of recordings; other packages are the recorded ones."""
 
-    def __init__(self, graph: Graph) -> None:
-        super().__init__()
+    def __init__(self, graph: Graph, *, lasting: bool = False) -> None:
+        super().__init__(lasting=lasting)
         self._graph = graph
 
     def project(self, name: str) -> Recording | None:

@@ -41,8 +41,11 @@ _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 class Index:
     """A running index; a context manager that stops it."""
 
-    def __init__(self, folder: Path = FOLDER) -> None:
+    def __init__(self, folder: Path = FOLDER, *, lasting: bool = False) -> None:
         self._folder = folder
+        self.lasting = lasting
+        """Whether pages stay as they are, so that nobody need ask twice: the public indexes let
+        theirs be kept for ten minutes."""
         self._known: dict[str, Recording | None] = {}
         self._bytes: dict[str, bytes] = {}
         self._metadata: dict[str, str] = {}
@@ -63,7 +66,7 @@ class Index:
         """Files are not answered before it is set, a minute at most: a slow network."""
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.index = self
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -283,14 +286,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(None, "text/plain")
             return
         page = recording.page(index.files_url)
+        keep = {"Cache-Control": "max-age=600"} if index.lasting else {}
         if name in index.plain:
             for entry in page["files"]:
                 entry.pop("core-metadata", None)
                 entry.pop("data-dist-info-metadata", None)
         if _JSON in self.headers.get("Accept", "") and not index.html_only:
-            self._send(json.dumps(page).encode(), _JSON)
+            self._send(json.dumps(page).encode(), _JSON, keep)
         else:
-            self._send(_html(page).encode(), "text/html; charset=utf-8")
+            self._send(_html(page).encode(), "text/html; charset=utf-8", keep)
 
     def _file(self, data: bytes | None) -> None:
         wanted = _RANGE.fullmatch(self.headers.get("Range", ""))

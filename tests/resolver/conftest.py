@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import recorded_index
+from tests.conftest import only
 from tests.registry.server import Index
 from tests.resolver.host.stub import build_stub, have_compiler
 
@@ -20,11 +20,16 @@ def nvml_stub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_stub(tmp_path_factory.mktemp("nvml"))
 
 
+@pytest.fixture(scope="session")
+def lasting_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Index, Path]]:
+    """The recorded index, running to the end, and a folder for uv's cache. Tests only read it."""
+    with Index(lasting=True) as running:
+        yield running, tmp_path_factory.mktemp("index")
+
+
 @pytest.fixture(scope="module")
-def shared_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    """The index, with one cache of uv."""
-    with (
-        pytest.MonkeyPatch.context() as environment,
-        recorded_index(tmp_path_factory.mktemp("index"), environment) as running,
-    ):
-        yield running
+def shared_index(lasting_index: tuple[Index, Path]) -> Iterator[Index]:
+    """The recorded index for a whole file, with a cache of uv that other files share."""
+    with pytest.MonkeyPatch.context() as environment:
+        only(*lasting_index, environment)
+        yield lasting_index[0]

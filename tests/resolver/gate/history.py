@@ -52,7 +52,7 @@ class Step:
 
 def lock(project: Path, *arguments: str) -> None:
     """Let uv lock."""
-    done = Uv.find().run(["lock", "--python", "3.11", *arguments], cwd=project, timeout=120)
+    done = Uv.find().run(["lock", *arguments], cwd=project, timeout=120)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,41 +1,32 @@
-"""The recorded index, shared by the plans of one test file: they only read it."""
+"""An index made of the facts, and openpi on the recorded one: plans only read them."""
 
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import FIXTURES, recorded_index
+from tests.conftest import FIXTURES, only
 from tests.registry.facts import FactsIndex
 from tests.registry.server import Index
 from tests.resolver.making import graph
 
 
-@pytest.fixture(scope="module")
-def shared_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    """The index for a whole file, with one cache of uv."""
-    with (
-        pytest.MonkeyPatch.context() as environment,
-        recorded_index(tmp_path_factory.mktemp("index"), environment) as running,
-    ):
-        yield running
+@pytest.fixture(scope="session")
+def lasting_facts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Index, Path]]:
+    """The index made of the facts, running to the end, and a folder for uv's cache."""
+    with FactsIndex(graph(), lasting=True) as running:
+        yield running, tmp_path_factory.mktemp("index")
 
 
 @pytest.fixture(scope="module")
-def facts_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    """The index made of the facts, for a whole file."""
-    with (
-        pytest.MonkeyPatch.context() as environment,
-        recorded_index(
-            tmp_path_factory.mktemp("index"), environment, served=FactsIndex(graph())
-        ) as running,
-    ):
-        environment.setenv("UV_PYTHON", sys.executable)
-        yield running
+def facts_index(lasting_facts: tuple[Index, Path]) -> Iterator[Index]:
+    """The index made of the facts for a whole file, with a cache of uv that other files share."""
+    with pytest.MonkeyPatch.context() as environment:
+        only(*lasting_facts, environment)
+        yield lasting_facts[0]
 
 
 @pytest.fixture(scope="module")

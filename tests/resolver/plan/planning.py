@@ -70,7 +70,7 @@ def locked(folder: Path, *dependencies: str, extra: str = "") -> Path:
 
 def run_uv(project: Path, *arguments: str) -> None:
     """uv as its users run it; it must succeed."""
-    done = Uv.find().run([*arguments, "--python", "3.11"], cwd=project, timeout=120)
+    done = Uv.find().run(arguments, cwd=project, timeout=120)
     assert done.returncode == 0, done.stderr
 
 
