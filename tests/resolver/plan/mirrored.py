@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from stackfix.model.policy import AcceptedFinding
@@ -16,7 +16,7 @@ from tests.registry.facts import FactsIndex
 from tests.registry.server import Index
 from tests.resolver.plan.planning import project_of, request_for
 
-__all__ = ["Mirrored", "conflicting", "locked", "on_index", "plan_on"]
+__all__ = ["conflicting", "locked", "mirrored", "on_index", "plan_on"]
 
 
 STACK_ALONE = AcceptedFinding(
@@ -25,9 +25,13 @@ STACK_ALONE = AcceptedFinding(
 )
 
 
-class Mirrored(Graph):
-    """The shipped facts; PyTorch's indexes are those of a running test server."""
+@cache
+def mirrored(index: Index) -> Graph:
+    """The shipped facts, read once; PyTorch's indexes are those of a running test server."""
+    return _Mirrored(index)
 
+
+class _Mirrored(Graph):
     def __init__(self, index: Index) -> None:
         super().__init__()
         self._address = index.whl
@@ -75,7 +79,7 @@ def locked(index: Index, folder: Path, *dependencies: str, extra: str = "") -> P
 
 def plan_on(index: Index, project: Path, *cards: str, **options: object) -> Plan:
     """The plan for these cards with the local server's indexes."""
-    request = request_for(project, Mirrored(index), *cards, **options)
+    request = request_for(project, mirrored(index), *cards, **options)
     if isinstance(index, FactsIndex):
         accepted = (*request.policy.accepted, STACK_ALONE)
         request = replace(request, policy=replace(request.policy, accepted=accepted))

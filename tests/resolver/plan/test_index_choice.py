@@ -14,7 +14,7 @@ from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from tests.registry.server import Index
 from tests.resolver.making import target
-from tests.resolver.plan.mirrored import Mirrored, conflicting, locked, on_index, plan_on
+from tests.resolver.plan.mirrored import conflicting, locked, mirrored, on_index, plan_on
 from tests.resolver.plan.planning import moved
 from tests.resolver.plan.test_pytorch_indexes import holds
 
@@ -153,5 +153,5 @@ def test_an_index_in_the_default_ones_place_says_so(shared_index: Index, tmp_pat
 def barrier(index: Index, project: Path) -> str:
     """Why the default index is no choice for a project."""
     found = Project.find(project)
-    request = Request(project=found, graph=Mirrored(index), targets=(target(CARD),))
+    request = Request(project=found, graph=mirrored(index), targets=(target(CARD),))
     return index_choice(request, found.read_lock()).closed[None]
