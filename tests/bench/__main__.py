@@ -14,6 +14,7 @@ from pathlib import Path
 from stackfix_lockfiles.uv import Uv
 from tests.bench.gate import against_uv, many_locks
 from tests.bench.projects import TARGET, projects
+from tests.corpus import folder
 
 FLEET = (TARGET, "V100:8@535.183.01", "H100:8@550.90.07", "T4@580.65")
 
@@ -26,8 +27,8 @@ def main() -> None:
         for name, project in projects(Path(scratch)).items():
             say(f"{name}, {TARGET}, uv {Uv.find().version}")
             measure(project, project.parent / f"{project.name}-out")
-        if corpus := os.environ.get("STACKFIX_CORPUS"):
-            measure_many(Path(corpus) / "corpus", Path(scratch) / "many")
+        if corpus := folder():
+            measure_many(corpus / "corpus", Path(scratch) / "many")
 
 
 def measure(project: Path, out: Path) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from pathlib import Path
 
 from stackfix_lockfiles.uv import Uv
+from tests.corpus import folder as named_folder
 from tests.registry.real import real_index, restore
 
 __all__ = ["TARGET", "projects"]
@@ -25,9 +25,8 @@ def projects(folder: Path) -> dict[str, Path]:
     if done.returncode:
         sys.exit(f"the example project cannot be locked: {done.stderr}")
     found = {"the example project": example}
-    corpus = os.environ.get("STACKFIX_CORPUS")
-    if corpus:
-        shutil.copytree(Path(corpus) / "corpus/openpi", folder / "openpi")
+    if corpus := named_folder():
+        shutil.copytree(corpus / "corpus/openpi", folder / "openpi")
         restore(folder / "openpi", *real_index())
         found["openpi"] = folder / "openpi"
     return found

@@ -1,7 +1,7 @@
 """Every project of a corpus, through all that this part does: `python -m tests.lockfiles.corpus`.
 
-Reads the projects below the folder STACKFIX_CORPUS, each with uv.lock and pyproject.toml, whose
-locks name placeholders for the default index. Asks the real index; writes in temporary copies only.
+Reads the projects in the folder that STACKFIX_CORPUS names (see tests/corpus.py). Asks the real
+index; writes in temporary copies only.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.relock import IndexUnreachable, RelockRefused, relock
 from stackfix_lockfiles.requirement import DeclaredRequirement
 from stackfix_lockfiles.uv import Finished, Uv
+from tests.corpus import projects
 from tests.lockfiles import uv_oracle
 from tests.registry.locked import stand_ins
 from tests.registry.real import real_index, restore
@@ -207,26 +208,25 @@ def _since(begun: float) -> str:
 
 
 def main(names: list[str]) -> None:
-    corpus = Path(os.environ["STACKFIX_CORPUS"])
     say("| project | " + " | ".join(STEPS) + " |")
     say("|---" * (len(STEPS) + 1) + "|")
     reasons = []
     with tempfile.TemporaryDirectory() as cache:  # stand-ins may have had other packages' addresses
         os.environ["UV_CACHE_DIR"] = cache
-        for row, shown in _rows(corpus, names):
+        for row, shown in _rows(names):
             say(str(row))
             reasons += [f"{row.name}: {reason}" for reason in shown]
     say("\n" + "\n".join(sorted(reasons)))
 
 
-def _rows(corpus: Path, names: list[str]) -> Iterator[tuple[Row, list[str]]]:
+def _rows(names: list[str]) -> Iterator[tuple[Row, list[str]]]:
     simple, files = real_index()
-    for lock in sorted(corpus.glob("*/uv.lock")):
-        if names and lock.parent.name not in names:
+    for project in projects():
+        if names and project.name not in names:
             continue
         with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch) / lock.parent.name
-            uv_oracle.copy(lock.parent, folder)
+            folder = Path(scratch) / project.name
+            uv_oracle.copy(project, folder)
             restore(folder, simple, files)
             with stand_ins(folder, simple) as replaced:
                 row = examine(folder)

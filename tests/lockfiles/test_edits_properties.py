@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 import tomllib
@@ -25,7 +24,8 @@ from stackfix_lockfiles.edits import (
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.requirement import DeclaredRequirement
-from tests.lockfiles.samples import DATA, write_project
+from tests.corpus import each, projects
+from tests.lockfiles.samples import OPENPI, RESSELT, write_project
 
 STRING = re.compile(
     r'#[^\n]*|("""(?:[^\\]|\\.)*?"""|'
@@ -148,12 +148,7 @@ def test_adding_keeps_every_line(text: str, new: str, with_reason: bool) -> None
     assert {line[len(line.rstrip("\r\n")) :] for line in changed.splitlines(True)} - {""} == ends
 
 
-CORPUS = Path(os.environ.get("STACKFIX_CORPUS", DATA))
-
-
-@pytest.mark.parametrize(
-    "folder", sorted(path.parent for path in CORPUS.glob("*/uv.lock")), ids=lambda path: path.name
-)
+@each([OPENPI, RESSELT, *projects()])
 def test_every_requirement_of_a_real_project_can_be_edited(folder: Path) -> None:
     try:
         found = Project.find(folder)

@@ -1,13 +1,12 @@
 """Every environment of the corpus, held against uv.
 
-Runs where STACKFIX_CORPUS names a folder of projects (each with uv.lock and pyproject.toml), and
-compares with `uv sync --dry-run` for each interpreter in STACKFIX_PYTHONS (separated by `:`) beside
-the running one; `uv export` answers where uv finds a wheel missing, or no interpreter is at hand.
+Runs where STACKFIX_CORPUS names a folder; see tests/corpus.py. `uv sync --dry-run` answers for each
+interpreter in STACKFIX_PYTHONS (separated by `:`) beside the running one; `uv export` where uv
+finds a wheel missing, or no interpreter is at hand.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -27,25 +26,16 @@ from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.packages import SourceKind
 from stackfix_lockfiles.platforms import PLATFORMS, Platform
+from tests.corpus import each, projects
 from tests.lockfiles import uv_oracle
 from tests.lockfiles.uv_oracle import Answer, Choice
 
-CORPUS = os.environ.get("STACKFIX_CORPUS")
 MINORS = ("3.10", "3.11", "3.12", "3.13")
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not CORPUS, reason="STACKFIX_CORPUS names no folder of projects"),
-]
+pytestmark = pytest.mark.slow
 
 
-def projects() -> list[Path]:
-    if not CORPUS:
-        return []
-    return sorted(path.parent for path in Path(CORPUS).glob("*/uv.lock"))
-
-
-@pytest.mark.parametrize("folder", projects(), ids=lambda path: path.name)
+@each(projects())
 def test_installs_what_uv_would(folder: Path, tmp_path: Path) -> None:
     copied = tmp_path / folder.name
     uv_oracle.copy(folder, copied)

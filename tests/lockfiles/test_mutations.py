@@ -5,7 +5,6 @@ Each within two seconds and 300 MB. With STACKFIX_CORPUS, real projects are what
 
 from __future__ import annotations
 
-import os
 import random
 import resource
 import time
@@ -22,6 +21,7 @@ from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.scratch import scratch
 from stackfix_lockfiles.scratch.known import known
+from tests.corpus import projects
 from tests.lockfiles import test_lock_hostile as locks
 from tests.lockfiles import test_project_hostile as pyprojects
 from tests.lockfiles.samples import OPENPI, RESSELT
@@ -112,13 +112,6 @@ def _at_random(
         return document
 
 
-def projects() -> list[Path]:
-    corpus = os.environ.get("STACKFIX_CORPUS")
-    if not corpus:
-        return [OPENPI, RESSELT]
-    return sorted(path.parent for path in Path(corpus).glob("*/uv.lock"))
-
-
 def mutant(source: Path, chance: random.Random) -> tuple[bytes, bytes]:
     """Bytes of a lock and a pyproject, of which one is not as it was."""
     files = [(source / name).read_bytes() for name in ("uv.lock", "pyproject.toml")]
@@ -157,7 +150,7 @@ def use(folder: Path, original: Lock) -> str:
 @pytest.mark.slow
 def test_five_thousand_mutants(tmp_path: Path) -> None:
     chance, ends, slowest = random.Random(7), Counter[str](), (0.0, 0)
-    sources = projects()
+    sources = projects() or [OPENPI, RESSELT]
     originals = {source: Lock.read(source / "uv.lock") for source in sources}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     for number in range(COUNT):

@@ -5,7 +5,6 @@ With STACKFIX_CORPUS on the largest locks there; else on the locks that the test
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.lock import Lock
 from stackfix_lockfiles.platforms import Platform
 from stackfix_lockfiles.project import Project
+from tests.corpus import projects
 from tests.lockfiles.samples import OPENPI, RESSELT
 
 LARGEST = 6
@@ -26,9 +26,7 @@ ROUNDS = 7
 
 
 def main() -> None:
-    corpus = os.environ.get("STACKFIX_CORPUS")
-    folders = [path.parent for path in Path(corpus).glob("*/uv.lock")] if corpus else []
-    folders.sort(key=lambda folder: -(folder / "uv.lock").stat().st_size)
+    folders = sorted(projects(), key=lambda folder: -(folder / "uv.lock").stat().st_size)
     say("| lock | packages | read | walk | diff with itself | project and edits |")
     say("|---|---|---|---|---|---|")
     for folder in folders[:LARGEST] or [OPENPI, RESSELT]:

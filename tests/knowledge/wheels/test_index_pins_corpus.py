@@ -1,26 +1,24 @@
 """What is documented of PyTorch's builds against what real locks hold beside them.
 
-Runs where STACKFIX_CORPUS names a folder with `corpus/PROJECT/uv.lock`.
+Runs where STACKFIX_CORPUS names a folder; see tests/corpus.py.
 """
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from packaging.requirements import Requirement
 
 from stackfix_knowledge.graph import Graph
+from tests.corpus import needs_corpus, projects
 
-CORPUS = os.environ.get("STACKFIX_CORPUS")
 HOST = "https://download.pytorch.org/"
 LIBRARIES = ("nvidia-", "cuda-", "triton")
 
-pytestmark = pytest.mark.skipif(CORPUS is None, reason="STACKFIX_CORPUS names no folder")
+pytestmark = needs_corpus
 
 
 class Locked(NamedTuple):
@@ -38,8 +36,8 @@ class Locked(NamedTuple):
 
 
 def builds() -> Iterator[Locked]:
-    for path in sorted((Path(CORPUS or ".") / "corpus").glob("*/uv.lock")):
-        lock = tomllib.loads(path.read_text(encoding="utf-8"))
+    for folder in projects():
+        lock = tomllib.loads((folder / "uv.lock").read_text(encoding="utf-8"))
         versions: dict[str, set[str]] = {}
         for package in lock["package"]:
             versions.setdefault(package["name"], set()).add(package.get("version", ""))
@@ -50,7 +48,7 @@ def builds() -> Iterator[Locked]:
                 continue
             if "+cu" in package["version"]:
                 yield Locked(
-                    path.parent.name,
+                    folder.name,
                     package["version"],
                     tuple(
                         edge
@@ -67,7 +65,7 @@ def named(locked: Locked) -> str:
     return f"{locked.project}-{locked.version}"
 
 
-BUILDS = tuple(builds()) if CORPUS else ()
+BUILDS = tuple(builds())
 
 
 def documented(version: str) -> dict[str, Requirement]:

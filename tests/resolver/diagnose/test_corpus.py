@@ -1,24 +1,17 @@
-"""A folder of logs with expected answers, run when STACKFIX_CORPUS names one.
+"""Logs of real crashes with expected answers, where STACKFIX_CORPUS names a folder of them.
 
-Each sub-folder has logs and an expected.json with acceptable_families, cause_line (a list, null
-for none), rank (null: not judged) and wrappers.
+An expected.json has acceptable_families, cause_line (a list, null for none), rank (null: not
+judged) and wrappers; see tests/corpus.py.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from stackfix.diagnose import diagnose
-
-CORPUS = os.environ.get("STACKFIX_CORPUS")
-FOLDERS = sorted(path.parent for path in Path(CORPUS).glob("*/expected.json")) if CORPUS else []
-
-pytestmark = pytest.mark.skipif(not CORPUS, reason="STACKFIX_CORPUS names no folder of logs")
+from tests.corpus import each, logs, needs_corpus
 
 
 def expected(folder: Path) -> dict[str, Any]:
@@ -37,14 +30,16 @@ def right(folder: Path) -> tuple[bool, bool, bool]:
     return found.family.name in answer["acceptable_families"], cause, rank
 
 
+@needs_corpus
 def test_nineteen_of_twenty_are_right() -> None:
-    results = [right(folder) for folder in FOLDERS]
+    folders = logs()
+    results = [right(folder) for folder in folders]
     for number, what in enumerate(("family", "cause line", "rank")):
-        missed = [f.name for f, r in zip(FOLDERS, results, strict=True) if not r[number]]
-        assert len(missed) <= len(FOLDERS) // 20, f"{what} is wrong in {missed}"
+        missed = [f.name for f, r in zip(folders, results, strict=True) if not r[number]]
+        assert len(missed) <= len(folders) // 20, f"{what} is wrong in {missed}"
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@each(logs())
 def test_no_wrapper_is_the_cause(folder: Path) -> None:
     wrappers = set(expected(folder).get("wrappers") or ())
     assert not wrappers & {event.text for event in diagnose([str(folder)]).cause}

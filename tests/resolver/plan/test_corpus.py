@@ -1,12 +1,10 @@
 """Real projects: a verdict for each on each card, and plans that uv accepts.
 
-Runs where STACKFIX_CORPUS names a folder with `corpus/PROJECT/{pyproject.toml,uv.lock}`; locks name
-https://index.example/simple and https://files.index.example/ in place of the default index.
+Runs where STACKFIX_CORPUS names a folder; see tests/corpus.py.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -21,11 +19,11 @@ from stackfix.plan.request import Request
 from stackfix_lockfiles.errors import InputError
 from stackfix_lockfiles.project import Project
 from stackfix_lockfiles.uv import Uv
+from tests.corpus import each, needs_corpus, projects
 from tests.registry.real import real_index, restore
 from tests.resolver.making import graph, target
 from tests.resolver.plan.planning import apply, plan_for
 
-CORPUS = os.environ.get("STACKFIX_CORPUS")
 FLEET = (
     "RTX 5090@580.82.07",
     "H100@550.90.07",
@@ -43,29 +41,23 @@ REFUSED = {
 }
 """Projects that cannot be judged, each with a part of the line that says why."""
 
-pytestmark = pytest.mark.skipif(CORPUS is None, reason="STACKFIX_CORPUS names no folder")
-
-
-def projects() -> list[str]:
-    folder = Path(CORPUS or ".") / "corpus"
-    return sorted(p.name for p in folder.iterdir() if p.is_dir()) if CORPUS else ["(none)"]
-
 
 def copied(name: str, folder: Path, index: str, files: str) -> Path:
     """A copy of a corpus project whose lock names these addresses."""
+    (found,) = (path for path in projects() if path.name == name)
     project = folder / name
-    shutil.copytree(Path(CORPUS or ".") / "corpus" / name, project)
+    shutil.copytree(found, project)
     for path in (project, *project.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     restore(project, index, files)
     return project
 
 
-@pytest.mark.parametrize("name", projects())
-def test_every_card_gets_a_verdict(name: str) -> None:
-    folder = Path(CORPUS or ".") / "corpus" / name
-    if name in REFUSED:
-        with pytest.raises(InputError, match=REFUSED[name]):
+@pytest.mark.slow
+@each(projects())
+def test_every_card_gets_a_verdict(folder: Path) -> None:
+    if folder.name in REFUSED:
+        with pytest.raises(InputError, match=REFUSED[folder.name]):
             judged(folder, FLEET[0])
         return
     for card in FLEET:
@@ -97,6 +89,7 @@ def addresses() -> tuple[str, str]:
     return real_index()
 
 
+@needs_corpus
 @pytest.mark.network
 @pytest.mark.parametrize(
     ("name", "card"),

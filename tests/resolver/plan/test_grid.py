@@ -1,7 +1,7 @@
 """The grid of projects and cards as a table: `pytest -m slow -s tests/resolver/plan/test_grid.py`.
 
 A row for each project and card: the verdict with its errors, and what the solver would move, before
-uv was asked. Needs STACKFIX_CORPUS, as test_corpus.py does.
+uv was asked. Needs STACKFIX_CORPUS, see tests/corpus.py.
 """
 
 from __future__ import annotations
@@ -21,12 +21,10 @@ from stackfix.plan.problems.outside import dependents, outside_requirements
 from stackfix.plan.problems.relaxations import relaxations
 from stackfix.plan.request import Request
 from stackfix_lockfiles.errors import InputError
-from tests.resolver.plan.test_corpus import CORPUS, FLEET, judged, projects
+from tests.corpus import needs_corpus, projects
+from tests.resolver.plan.test_corpus import FLEET, judged
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CORPUS is None, reason="STACKFIX_CORPUS names no folder"),
-]
+pytestmark = [pytest.mark.slow, needs_corpus]
 
 MEDIAN = 0.3
 """Seconds that judging and solving may take without network, uv aside; the budget's own figure."""
@@ -34,12 +32,12 @@ MEDIAN = 0.3
 
 def test_the_table_of_projects_and_cards() -> None:
     seconds: list[float] = []
-    for name in projects():
+    for folder in projects():
         for card in FLEET:
             started = time.perf_counter()
-            verdict = cell(Path(CORPUS or ".") / "corpus" / name, card)
+            verdict = cell(folder, card)
             seconds.append(time.perf_counter() - started)
-            sys.stdout.write(f"{name:24}{card:26}{seconds[-1]:6.2f} s  {verdict}\n")
+            sys.stdout.write(f"{folder.name:24}{card:26}{seconds[-1]:6.2f} s  {verdict}\n")
     median = statistics.median(seconds)
     sys.stdout.write(f"{len(seconds)} cells, median {median:.2f} s, worst {max(seconds):.2f} s\n")
     assert median <= MEDIAN
