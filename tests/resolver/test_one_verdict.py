@@ -6,7 +6,6 @@ real locks, and the corpus has real projects.
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +21,11 @@ from stackfix.model.selection import Selection
 from stackfix.plan import propose as planning
 from stackfix.plan.plan import Plan, Status
 from stackfix_lockfiles.errors import InputError
+from tests.corpus import each, projects
 from tests.registry.server import Index
 from tests.resolver.making import graph
 from tests.resolver.plan.planning import locked, request_for
 
-CORPUS = os.environ.get("STACKFIX_CORPUS")
 CARDS = (
     "RTX 5090:4@570.133.07",
     "H100@550.90.07",
@@ -142,18 +141,12 @@ def test_a_warning_that_the_project_calls_an_error_has_to_be_cleared(
         file.write_text(before)
 
 
-def projects() -> list[str]:
-    folder = Path(CORPUS or ".") / "corpus"
-    return sorted(p.name for p in folder.iterdir() if p.is_dir()) if CORPUS else ["(none)"]
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(CORPUS is None, reason="STACKFIX_CORPUS names no folder")
-@pytest.mark.parametrize("name", projects())
-def test_real_projects(name: str, tmp_path: Path) -> None:
-    folder = tmp_path / name
-    shutil.copytree(Path(CORPUS or ".") / "corpus" / name, folder)
-    verdicts = [same_verdict(folder, card, Selection()) for card in CARDS[::3]]
+@each(projects())
+def test_real_projects(folder: Path, tmp_path: Path) -> None:
+    project = tmp_path / folder.name
+    shutil.copytree(folder, project)
+    verdicts = [same_verdict(project, card, Selection()) for card in CARDS[::3]]
     assert len(verdicts) == 3
 
 
