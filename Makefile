@@ -26,7 +26,7 @@ venv: $(installed)
 $(installed): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed"; exit 2; }
 	test -x $(bin)/uv || { $(PYTHON) -m venv $(VENV) && $(bin)/python -m pip install --quiet uv; }
-	$(bin)/uv pip install --quiet --python $(bin)/python --editable . --group dev
+	$(bin)/uv pip install --quiet --compile-bytecode --python $(bin)/python --editable . --group dev
 	@touch $@
 
 demo: $(installed)

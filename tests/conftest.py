@@ -34,6 +34,11 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 for _name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(_name, None)
 
+# Programs that tests start have their bytecode, as installed ones do: to compile them anew at every
+# start takes longer than most tests.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    sys.dont_write_bytecode = False
+
 # uv looks for a Python at every call, and where PATH names wrappers it starts each of them. The one
 # that runs the tests comes first, so that it is found at once and everywhere the same.
 os.environ["PATH"] = os.pathsep.join(

@@ -63,7 +63,7 @@ def test_survives_changed_values(sample: Path, tmp_path: Path) -> None:
     document["tool"]["uv"]["conflicts"] = []
     document["tool"]["stackfix"] = {"targets": ["RTX 5090"]}
     chance, survived = random.Random(4), 0
-    for _ in range(300):
+    for _ in range(80):
         odd = document
         for _ in range(chance.choice((1, 1, 2))):
             odd = changed(odd, chance)
@@ -76,7 +76,7 @@ def test_survives_changed_values(sample: Path, tmp_path: Path) -> None:
             check_message(error)
             continue
         survived += 1
-    assert 20 < survived < 290
+    assert 8 < survived < 75
 
 
 def check_message(error: InputError) -> None:

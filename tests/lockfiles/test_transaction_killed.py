@@ -21,6 +21,12 @@ NEW = {Path("pyproject.toml"): b"new project\n", Path("uv.lock"): b"new lock\n" 
 NEWER = {Path("pyproject.toml"): b"newer project\n", Path("uv.lock"): b"newer lock\n"}
 
 
+@pytest.fixture(autouse=True)
+def no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing waits for the disk: a kill loses nothing that the system has, flushed or not."""
+    monkeypatch.setattr(os, "fsync", lambda file: None)
+
+
 def expected(files: dict[Path, bytes]) -> dict[Path, str | None]:
     return {path: transaction.digest(data) for path, data in files.items()}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,14 @@ def own(tmp_path: Path, text: str) -> list[Remark]:
     return list(lint_own(path))
 
 
+@cache
+def shipped() -> tuple[Remark, ...]:
+    """What is remarked on the shipped facts, found once for all tests."""
+    return tuple(lint_shipped())
+
+
 def test_the_shipped_facts_have_no_fault() -> None:
-    assert [str(problem) for problem in lint_shipped() if problem.kind is RemarkKind.FAULT] == []
+    assert [str(problem) for problem in shipped() if problem.kind is RemarkKind.FAULT] == []
 
 
 def test_sound_facts_of_a_project_have_no_problem(tmp_path: Path) -> None:
@@ -119,7 +126,7 @@ def test_a_share_near_a_threshold_is_listed_once_with_its_cards(tmp_path: Path) 
 
 
 def test_a_case_that_somebody_looked_at_is_listed_apart_with_the_reason() -> None:
-    decided = [problem for problem in lint_shipped() if problem.kind is RemarkKind.DECIDED]
+    decided = [problem for problem in shipped() if problem.kind is RemarkKind.DECIDED]
     training = next(one for one in decided if one.file == "wheels/nvidia-cudnn-cu12.toml")
     assert "35 of 41 containers" in training.text
     assert "training would miss them" in training.text

@@ -36,6 +36,12 @@ def test_roles_and_families(packages: PackageTable, name: str, role: Role, famil
     assert (package.role, package.family) == (role, family)
 
 
+def test_a_family_is_whole_whoever_was_asked_for_before() -> None:
+    packages = PackageTable.load()
+    assert packages.get("torch")
+    assert {"torch", "torchvision", "triton"} <= {p.name for p in packages.family("torch")}
+
+
 @pytest.mark.parametrize("name", ["numpy", "transformers", "nvidia-ml-py", "optax", ""])
 def test_what_holds_no_part_of_the_stack(packages: PackageTable, name: str) -> None:
     assert not packages.is_stack(name)

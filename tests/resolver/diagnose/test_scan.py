@@ -101,7 +101,13 @@ class Endless(io.RawIOBase):
 
 
 @pytest.mark.parametrize(
-    "line", [b"step 1 loss 2.0\n", b"straw and needle\n", b"no end of it ", b"needle "]
+    "line",
+    [
+        b"step 1 loss 2.0\n",
+        b"straw and a needle, and much else that is neither\n",
+        b"no end of it ",
+        b"needle, and much else that is neither, without end ",
+    ],
 )
 def test_memory_does_not_grow_with_the_log(line: bytes) -> None:
     def peak(size: int) -> int:

@@ -17,17 +17,31 @@ pytestmark = pytest.mark.usefixtures("shared_index")
 CARDS = "RTX 5090:4@570.133.07"
 
 
-def asked(openpi: Path, **questions: object) -> Answer:
-    (answer,) = plan_for(openpi, CARDS, **questions).answers
-    return answer
+WHY = ("torch", "triton", "torchcodec", "jax", "tensorflow")
+WHY_NOT = (
+    "torch==2.7.1",
+    "torch==2.7.1+cu128",
+    "torch==2.7.1+cu130",
+    "torch==2.12.0",
+    "torch==2.9.1",
+    "torch==99.0",
+    "jax==0.6.2",
+)
+
+
+@pytest.fixture(scope="module")
+def answers(openpi_template: Path) -> dict[str, Answer]:
+    """What one plan for openpi answers to all of these questions, by question."""
+    plan = plan_for(openpi_template, CARDS, why=WHY, why_not=WHY_NOT)
+    return dict(zip((*WHY, *WHY_NOT), plan.answers, strict=True))
 
 
 def reasons(answer: Answer) -> dict[str, str]:
     return {version: o.reason for o in answer.obstacles for version in o.versions}
 
 
-def test_why_a_framework_moves_and_why_not_less(openpi: Path) -> None:
-    answer = asked(openpi, why=("torch",))
+def test_why_a_framework_moves_and_why_not_less(answers: dict[str, Answer]) -> None:
+    answer = answers["torch"]
     assert answer.lines[0].startswith("torch 2.7.1 → 2.8.0: SF101: torch 2.7.1 has no code for")
     told = reasons(answer)
     assert {version.partition("+")[0] for version in told} == {"2.7.1", "2.7.0"}
@@ -35,66 +49,64 @@ def test_why_a_framework_moves_and_why_not_less(openpi: Path) -> None:
     assert "NCCL 2.26.2 reads where it must not" in told["2.7.1+cu128"]
 
 
-def test_why_a_library_moves_names_who_drags_it(openpi: Path) -> None:
-    answer = asked(openpi, why=("triton",))
+def test_why_a_library_moves_names_who_drags_it(answers: dict[str, Answer]) -> None:
+    answer = answers["triton"]
     assert answer.lines[0] == "triton 3.3.1 → 3.4.0: torch 2.8.0 needs triton==3.4.0"
 
 
-def test_why_a_companion_moves_names_the_coupling(openpi: Path) -> None:
-    answer = asked(openpi, why=("torchcodec",))
+def test_why_a_companion_moves_names_the_coupling(answers: dict[str, Answer]) -> None:
+    answer = answers["torchcodec"]
     assert "torchcodec 0.4.0 needs torch==2.7.*" in answer.lines[0]
 
 
-def test_why_something_stays(openpi: Path) -> None:
-    answer = asked(openpi, why=("jax",))
+def test_why_something_stays(answers: dict[str, Answer]) -> None:
+    answer = answers["jax"]
     assert answer.lines == (
         "jax stays at 0.5.3: no error on any target, and nothing asks it to move",
     )
 
 
-def test_why_something_that_is_not_there(openpi: Path) -> None:
-    assert asked(openpi, why=("tensorflow",)).lines == (
-        "tensorflow is not part of this environment",
-    )
+def test_why_something_that_is_not_there(answers: dict[str, Answer]) -> None:
+    assert answers["tensorflow"].lines == ("tensorflow is not part of this environment",)
 
 
-def test_why_not_the_locked_version(openpi: Path) -> None:
-    answer = asked(openpi, why_not=("torch==2.7.1",))
+def test_why_not_the_locked_version(answers: dict[str, Answer]) -> None:
+    answer = answers["torch==2.7.1"]
     assert "no code for compute capability 12.0" in reasons(answer)["2.7.1"]
 
 
-def test_why_not_the_build_of_another_index(openpi: Path) -> None:
-    answer = asked(openpi, why_not=("torch==2.7.1+cu128",))
+def test_why_not_the_build_of_another_index(answers: dict[str, Answer]) -> None:
+    answer = answers["torch==2.7.1+cu128"]
     assert reasons(answer)["2.7.1+cu128"].startswith(
         "torch 2.7.1+cu128 needs nvidia-nccl-cu12==2.26.2, but nvidia-nccl-cu12 2.26.2: NCCL"
     )
 
 
-def test_why_not_a_build_that_no_index_has(openpi: Path) -> None:
-    answer = asked(openpi, why_not=("torch==2.7.1+cu130",))
+def test_why_not_a_build_that_no_index_has(answers: dict[str, Answer]) -> None:
+    answer = answers["torch==2.7.1+cu130"]
     assert answer.lines == ("no known release of torch is meant by that",)
 
 
-def test_why_not_a_version_that_the_driver_cannot_run(openpi: Path) -> None:
-    answer = asked(openpi, why_not=("torch==2.12.0",))
+def test_why_not_a_version_that_the_driver_cannot_run(answers: dict[str, Answer]) -> None:
+    answer = answers["torch==2.12.0"]
     assert "needs driver 580.65.06 or newer; 570.133.07 is older" in reasons(answer)["2.12.0"]
 
 
-def test_why_not_a_version_that_an_override_forbids(openpi: Path) -> None:
-    answer = asked(openpi, why_not=("jax==0.6.2",))
+def test_why_not_a_version_that_an_override_forbids(answers: dict[str, Answer]) -> None:
+    answer = answers["jax==0.6.2"]
     assert reasons(answer)["0.6.2"] == (
         "jax 0.6.2 needs ml-dtypes>=0.5.0, but the project's override holds ml-dtypes==0.4.1"
     )
 
 
-def test_why_not_a_version_that_would_work_too(openpi: Path) -> None:
-    answer = asked(openpi, why_not=("torch==2.9.1",))
+def test_why_not_a_version_that_would_work_too(answers: dict[str, Answer]) -> None:
+    answer = answers["torch==2.9.1"]
     assert not answer.obstacles
     assert "2.9.1 would work as well; the plan takes torch 2.8.0" in answer.lines[0]
 
 
-def test_why_not_what_nobody_knows(openpi: Path) -> None:
-    answer = asked(openpi, why_not=("torch==99.0",))
+def test_why_not_what_nobody_knows(answers: dict[str, Answer]) -> None:
+    answer = answers["torch==99.0"]
     assert answer.lines == ("no known release of torch is meant by that",)
 
 
