@@ -189,10 +189,7 @@ def move_rows(moves: Sequence[M]) -> Iterator[tuple[M, MoveRow]]:
                 continue
             version = move.after or arrived.get(new)
             package, after = old, new if version in {None, move.before} else f"{new} {version}"
-        yield (
-            move,
-            MoveRow(package, f"asked {before}" if move.asked and move.before else before, after),
-        )
+        yield move, MoveRow(package, before, after)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
