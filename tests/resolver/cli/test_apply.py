@@ -107,6 +107,29 @@ def test_on_a_terminal_it_asks(
     assert content(project) == written
 
 
+def test_what_is_neither_yes_nor_no_is_asked_again(
+    project: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter(["perhaps", "YES"])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
+    assert main(["apply", str(folder)]) == 0
+    assert content(project) == NEW
+
+
+@pytest.mark.parametrize("ending", [EOFError, KeyboardInterrupt])
+def test_an_end_in_place_of_an_answer_writes_nothing(
+    project: Path, folder: Path, ending: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(prompt: str) -> str:
+        raise ending
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", end)
+    assert main(["apply", str(folder)]) == 130
+    assert content(project) == OLD
+
+
 def test_another_copy_of_the_project_can_be_named(
     project: Path, folder: Path, tmp_path: Path
 ) -> None:

@@ -59,6 +59,12 @@ def test_planning_loads_no_framework_and_no_network_before_it_needs_them() -> No
     assert not loaded & {"httpx", "rich", "tomlkit", "resolvelib", "elftools", "pynvml"}
 
 
+def test_what_a_terminal_cannot_show_ends_no_run() -> None:
+    done = stackfix("inspect", "--help", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: stackfix inspect [OPTIONS] PATH\\u2026\n")
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_exists_has_help_and_is_named_as_listed(
     name: str, capsys: pytest.CaptureFixture[str]
