@@ -7,14 +7,17 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 
 bin := $(abspath $(VENV))/bin
 installed := $(VENV)/.installed
+jobs ?= auto
+parallel = -n $(jobs) --dist worksteal
 target ?= RTX 5090:4@570.133.07
 
-.PHONY: help venv demo test test-slow test-network lint format schemas bench clean
+.PHONY: help venv demo test test-slow coverage test-network lint format schemas bench clean
 
 help:
 	@echo "make demo          plan and apply a move on an example project (about a minute)"
-	@echo "make test          the tests, offline"
+	@echo "make test          the quick tests, offline, on all cores (jobs=1: on one)"
 	@echo "make test-slow     what takes longer: 300 generated registries against uv, and more"
+	@echo "make coverage      both of these, and which lines and branches of the program they run"
 	@echo "make test-network  the tests that ask the package index; fetches torch, jax and CUDA (4 GB)"
 	@echo "make lint          ruff, mypy, import contracts"
 	@echo "make format        let ruff format the code"
@@ -33,10 +36,14 @@ demo: $(installed)
 	@PATH="$(bin):$$PATH" UV_PYTHON="$(bin)/python" sh tests/fixtures/demo.sh "$(target)"
 
 test: $(installed)
-	$(bin)/python -m pytest
+	$(bin)/python -m pytest $(parallel)
 
 test-slow: $(installed)
-	$(bin)/python -m pytest -m slow
+	$(bin)/python -m pytest $(parallel) -m "slow and not network"
+
+coverage: $(installed)
+	$(bin)/python -m pytest $(parallel) -m "not network" --cov --cov-report=term:skip-covered \
+		--cov-fail-under=95
 
 test-network: $(installed)
 	$(bin)/python -m pytest -m network

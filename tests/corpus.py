@@ -8,8 +8,9 @@ that read it are skipped; a folder without any of them is an error, lest a test 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,14 +38,14 @@ def logs() -> list[Path]:
     return _found("logs/*/expected.json")
 
 
-def each(folders: Iterable[Path]) -> pytest.MarkDecorator:
-    """A test for each folder, as its argument `folder`; one that is skipped where there are none.
-
-    For folders outside the repository only: of those within it there are always some.
-    """
-    found = [pytest.param(path, id=path.name) for path in folders]
-    none = pytest.param(Path(), id="none", marks=pytest.mark.skip(_NONE))
-    return pytest.mark.parametrize("folder", found or [none])
+def each(
+    found: Iterable[Any], argument: str = "folder", *, ids: Callable[[Any], str] | None = None
+) -> pytest.MarkDecorator:
+    """A test for each of what was found in the folder; one that is skipped where none is named."""
+    name = ids or (lambda path: str(path.name))
+    cases = [pytest.param(one, id=name(one)) for one in found]
+    none = pytest.param(None, id="none", marks=pytest.mark.skip(_NONE))
+    return pytest.mark.parametrize(argument, cases or [none])
 
 
 def _found(pattern: str) -> list[Path]:

@@ -92,6 +92,6 @@ def test_html_is_read_as_people_write_it() -> None:
     ["<a " * 300_000, '<a href="' * 200_000, "<a b='" + '"' * 900_000, "<a" + " b=c" * 200_000],
 )
 def test_a_page_made_to_take_long_does_not(page: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     answering(page, "text/html").files("x")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

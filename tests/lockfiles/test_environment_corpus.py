@@ -32,7 +32,7 @@ from tests.lockfiles.uv_oracle import Answer, Choice
 
 MINORS = ("3.10", "3.11", "3.12", "3.13")
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(reason="uv answers for every environment of every project")
 
 
 @each(projects())

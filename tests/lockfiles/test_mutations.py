@@ -147,7 +147,7 @@ def use(folder: Path, original: Lock) -> str:
     return "refused"
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="five thousand locks")
 def test_five_thousand_mutants(tmp_path: Path) -> None:
     chance, ends, slowest = random.Random(7), Counter[str](), (0.0, 0)
     sources = projects() or [OPENPI, RESSELT]

@@ -295,7 +295,7 @@ def test_a_warm_cache_is_enough_offline(openpi: Path, index: Index) -> None:
 
 
 @pytest.mark.network
-@pytest.mark.slow
+@pytest.mark.slow(reason="locks openpi from the real index")
 def test_openpi_on_the_real_index(tmp_path: Path) -> None:
     import shutil
 

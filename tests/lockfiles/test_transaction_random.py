@@ -44,7 +44,7 @@ def commit(root: Path) -> None:
     transaction.commit(root, NEW, expected=expected(OLD), label="move")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="five hundred kills")
 def test_a_kill_at_five_hundred_random_moments(tmp_path: Path) -> None:
     chance, seen = random.Random(4), Counter[str]()
     root = tmp_path / "timed"

@@ -95,7 +95,7 @@ def test_a_timeout_ends_uv_and_its_children(tmp_path: Path) -> None:
     start = time.monotonic()
     with pytest.raises(TimedOut):
         uv.run(["lock"], cwd=tmp_path, timeout=0.5)
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 30
     assert not _lives(int((tmp_path / "child").read_text()))
 
 

@@ -103,7 +103,7 @@ def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @settings(
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -141,7 +141,7 @@ def test_a_warning_that_the_project_calls_an_error_has_to_be_cleared(
         file.write_text(before)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="every real project")
 @each(projects())
 def test_real_projects(folder: Path, tmp_path: Path) -> None:
     project = tmp_path / folder.name

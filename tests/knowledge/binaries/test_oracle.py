@@ -14,7 +14,7 @@ from stackfix_knowledge.binaries.fatbin import Budget, containers
 from stackfix_knowledge.binaries.library import is_library
 from stackfix_knowledge.hardware import Architecture
 
-pytestmark = [pytest.mark.network, pytest.mark.slow]
+pytestmark = [pytest.mark.network, pytest.mark.slow(reason="fetches whole wheels")]
 
 WHEELS = [
     "torchvision==0.22.1",

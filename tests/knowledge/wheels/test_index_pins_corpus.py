@@ -9,11 +9,10 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-import pytest
 from packaging.requirements import Requirement
 
 from stackfix_knowledge.graph import Graph
-from tests.corpus import needs_corpus, projects
+from tests.corpus import each, needs_corpus, projects
 
 HOST = "https://download.pytorch.org/"
 LIBRARIES = ("nvidia-", "cuda-", "triton")
@@ -82,7 +81,7 @@ def test_the_corpus_has_builds_of_these_indexes() -> None:
     assert sum(not locked.edges for locked in BUILDS) <= 1
 
 
-@pytest.mark.parametrize("locked", [b for b in BUILDS if b.edges], ids=named)
+@each((b for b in BUILDS if b.edges), "locked", ids=named)
 def test_a_lock_holds_the_libraries_that_are_documented(locked: Locked) -> None:
     known = documented(locked.version)
     assert {edge["name"] for edge in locked.edges} == set(known)
@@ -95,7 +94,7 @@ def test_a_lock_holds_the_libraries_that_are_documented(locked: Locked) -> None:
         assert set(edge.get("extra", ())) == line.extras
 
 
-@pytest.mark.parametrize("locked", [b for b in BUILDS if b.edges], ids=named)
+@each((b for b in BUILDS if b.edges), "locked", ids=named)
 def test_a_lock_holds_them_for_the_machines_that_are_documented(locked: Locked) -> None:
     known = documented(locked.version)
     for edge in locked.edges:

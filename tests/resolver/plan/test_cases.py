@@ -38,6 +38,7 @@ def test_an_old_driver_takes_a_cuda_13_lock_to_cuda_12(tmp_path: Path) -> None:
     assert holds(project, plan, "H100@535.183.01")
 
 
+@pytest.mark.slow(reason="several plans, each with its locks")
 def test_torch_with_cuda_13_beside_jax_with_cuda_12(tmp_path: Path) -> None:
     project = locked(tmp_path / "p", "torch==2.12.0", "jax[cuda12]==0.7.2")
     plan = plan_for(project, "H100@580.82.07")

@@ -53,7 +53,7 @@ def copied(name: str, folder: Path, index: str, files: str) -> Path:
     return project
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="nine cards for each real project")
 @each(projects())
 def test_every_card_gets_a_verdict(folder: Path) -> None:
     if folder.name in REFUSED:

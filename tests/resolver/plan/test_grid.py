@@ -24,7 +24,7 @@ from stackfix_lockfiles.errors import InputError
 from tests.corpus import needs_corpus, projects
 from tests.resolver.plan.test_corpus import FLEET, judged
 
-pytestmark = [pytest.mark.slow, needs_corpus]
+pytestmark = [pytest.mark.slow(reason="every real project on every card"), needs_corpus]
 
 MEDIAN = 0.3
 """Seconds that judging and solving may take without network, uv aside; the budget's own figure."""

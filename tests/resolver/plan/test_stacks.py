@@ -27,7 +27,7 @@ A case says:
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +47,23 @@ from tests.resolver.plan.mirrored import on_index, plan_on
 from tests.resolver.plan.planning import project_of
 
 FILES = sorted((Path(__file__).parent / "stacks").glob("*.toml"))
-ROWS = [row for f in FILES for row in tomllib.loads(f.read_text(encoding="utf-8"))["case"]]
+CASES = {file.stem: tomllib.loads(file.read_text(encoding="utf-8"))["case"] for file in FILES}
+ROWS = [row for rows in CASES.values() for row in rows]
 SHOWN = [row for row in ROWS if "reason" not in row]
 
 
-@pytest.mark.parametrize("row", SHOWN, ids=[row["id"] for row in SHOWN])
+def cases() -> Iterator[Any]:
+    """Every case; after the first with the same findings and end in a file, they are slow."""
+    known: set[tuple[str, ...]] = set()
+    for file, rows in CASES.items():
+        for row in (row for row in rows if row in SHOWN):
+            kind = (file, row["outcome"], *sorted(row["findings"]))
+            marks = [pytest.mark.slow(reason="another case of a kind")] if kind in known else []
+            known.add(kind)
+            yield pytest.param(row, id=row["id"], marks=marks)
+
+
+@pytest.mark.parametrize("row", list(cases()))
 def test_a_real_problem_ends_as_it_should(
     row: Mapping[str, Any], facts_index: Index, tmp_path: Path
 ) -> None:

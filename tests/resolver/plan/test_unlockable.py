@@ -241,6 +241,7 @@ def test_the_chosen_alternative_moves_and_no_other(facts_index: Index, tmp_path:
     assert holds(facts_index, project, plan, BLACKWELL, extras=("old",))
 
 
+@pytest.mark.slow(reason="several plans, each with its locks")
 def test_extras_that_are_chosen_together_are_made_to_go_together(
     facts_index: Index, tmp_path: Path
 ) -> None:
@@ -289,6 +290,7 @@ def test_what_clashes_with_the_project_itself_is_planned_with_it(
     assert holds(facts_index, project, plan, H100)
 
 
+@pytest.mark.slow(reason="several plans, each with its locks")
 def test_declared_alternatives_do_not_clash_with_each_other_but_with_what_all_share(
     facts_index: Index, tmp_path: Path
 ) -> None:

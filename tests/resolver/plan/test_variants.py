@@ -247,6 +247,7 @@ def test_why_a_variant_gives_way(facts_index: Index, tmp_path: Path) -> None:
     assert "needs driver 580.65.06 or newer" in answer.obstacles[0].reason
 
 
+@pytest.mark.slow(reason="several plans, each with its locks")
 def test_why_a_variant_gives_way_that_could_stay(facts_index: Index, tmp_path: Path) -> None:
     project = locked(facts_index, tmp_path / "p", "torch==2.12.0", "jax[cuda12]==0.8.0")
     (answer,) = plan_for(project, NEW, why=("jax",)).answers

@@ -59,14 +59,14 @@ def exhaustive(problem: Problem) -> Cost | None:
     return best
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(with_variants())
 def test_nothing_is_cheaper_and_nothing_is_overlooked(problem: Problem) -> None:
     found = next(Search(Candidates(problem)).combinations(), None)
     assert (found.cost if found else None) == exhaustive(problem)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(with_variants())
 def test_solutions_come_in_order_of_cost(problem: Problem) -> None:
     costs = [found.cost for found in Search(Candidates(problem)).combinations()]

@@ -90,15 +90,15 @@ def test_a_hundred_versions_of_two_packages_are_not_multiplied() -> None:
     problem = made_problem(
         made, {"torch": "1.5", "flashinfer-python": "1.5"}, ["torch", "flashinfer-python"]
     )
-    started = time.perf_counter()
+    started = time.process_time()
     search = Search(Candidates(problem))
     assert not list(search.combinations())
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
     reason = "nvidia-cutlass-dsl-libs-cu13"
     assert any(f.package == "torch" and reason in f.reason for f in search.exclusions)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(with_variants())
 def test_a_dead_end_is_in_no_solution(problem: Problem) -> None:
     candidates = Candidates(problem)

@@ -90,7 +90,7 @@ def exhaustive(problem: Problem) -> list[Cost]:
     return found
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(with_variants())
 def test_nothing_is_cheaper_in_either_world(both: tuple[Problem, Problem]) -> None:
     costs = [found.cost for found in JointSearch(both).combinations()]
