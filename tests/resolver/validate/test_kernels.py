@@ -151,7 +151,7 @@ def test_a_rank_with_an_error_leaves_and_the_others_do_not_wait(tmp_path: Path) 
     assert result.ending.seconds < 30
 
 
-@pytest.mark.slow(reason="waits for two limits")
+@pytest.mark.slow(reason="waits for the limit of a collective")
 def test_a_rank_that_hangs_is_told_with_its_check(tmp_path: Path) -> None:
     """torch's watchdog does not see a communicator that hangs while it is made."""
     env = {"FAKE": "hang:rank 1", "FAKE_CARDS": "2"}

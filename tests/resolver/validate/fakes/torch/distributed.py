@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import time
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ ReduceOp = SimpleNamespace(MIN="min")
 def init_process_group(backend, init_method, rank, world_size, timeout):
     meeting = pathlib.Path(init_method.removeprefix("file://"))
     _group.update(rank=rank, ranks=world_size, meeting=meeting, barriers=0)
+    (meeting.parent / f"process-{rank}").write_text(str(os.getpid()))
     wrong(f"rank {rank}")
 
 
@@ -36,11 +38,24 @@ def barrier():
     names = [f"barrier-{_group['barriers']}-{rank}" for rank in range(_group["ranks"])]
     folder = _group["meeting"].parent
     (folder / names[_group["rank"]]).touch()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while not all((folder / name).exists() for name in names):
-        if time.monotonic() > deadline:
+        if time.monotonic() > deadline or any(map(_ended, folder.glob("process-*"))):
+            # One may have come and ended since.
+            if all((folder / name).exists() for name in names):
+                return
             raise RuntimeError("a rank did not come to the barrier")
         time.sleep(0.01)
+
+
+def _ended(process):
+    """Whether a rank is no more, or waits for its parent to see that it ended."""
+    number = process.read_text()
+    try:
+        stat = pathlib.Path(f"/proc/{number}/stat").read_text()
+    except OSError:
+        return bool(number)
+    return stat.rpartition(")")[2].split()[0] in "ZX"
 
 
 def _counting(tensor):
