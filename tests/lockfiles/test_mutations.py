@@ -27,7 +27,7 @@ from tests.lockfiles import test_project_hostile as pyprojects
 from tests.lockfiles.samples import OPENPI, RESSELT
 
 COUNT = 5_000
-SECONDS = 2.0
+SECONDS = 6.0
 BYTES = 300 << 20
 
 ODD: tuple[Any, ...] = (

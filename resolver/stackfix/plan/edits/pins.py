@@ -152,10 +152,11 @@ def _moved(
 def _without_overrides(
     project: Project, problem: Problem, versions: Mapping[str, Version]
 ) -> Iterator[Edit]:
-    """Overrides on the stack that the solution was found without."""
+    """Overrides that the solution was found without, of the stack and around it."""
     overrides = {d.name: d.requirement.specifier for d in project.overrides}
     for name, specifier in overrides.items():
-        if specifier and name in versions and name not in problem.overrides:
+        needless = name in versions or not problem.graph.packages.is_stack(name)
+        if specifier and needless and name not in problem.overrides:
             why = f"holds {name}{specifier}, which this move does without"
             yield from editing.remove_override(project, name, why=why)
 
