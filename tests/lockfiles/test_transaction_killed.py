@@ -20,6 +20,9 @@ OLD = {Path("pyproject.toml"): b"old project\n", Path("uv.lock"): b"old lock\n" 
 NEW = {Path("pyproject.toml"): b"new project\n", Path("uv.lock"): b"new lock\n" * 2000}
 NEWER = {Path("pyproject.toml"): b"newer project\n", Path("uv.lock"): b"newer lock\n"}
 
+AGAIN = pytest.mark.slow(reason="another moment of the same writes")
+BEFORE, AFTER = pytest.param("before", marks=AGAIN), pytest.param("after", marks=AGAIN)
+
 
 @pytest.fixture(autouse=True)
 def no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +83,7 @@ def killed_at(point: int, when: str, action: Callable[[], object]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("when", ["before", "half", "after"])
+@pytest.mark.parametrize("when", ["half", BEFORE, AFTER])
 def test_a_commit_killed_anywhere_is_old_or_new(tmp_path: Path, when: str) -> None:
     seen: set[str] = set()
     for point in range(1, 1000):
@@ -108,7 +111,7 @@ def test_a_commit_killed_anywhere_is_old_or_new(tmp_path: Path, when: str) -> No
     assert seen == {"old", "new"}
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", [BEFORE, "after"])
 def test_a_second_commit_or_undo_killed_anywhere_keeps_a_usable_undo(
     tmp_path: Path, when: str
 ) -> None:
@@ -147,7 +150,7 @@ def test_an_undo_killed_anywhere_is_done_or_not(tmp_path: Path) -> None:
     assert point > 30
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", [BEFORE, "after"])
 def test_a_recovery_killed_anywhere_can_be_repeated(tmp_path: Path, when: str) -> None:
     stopped = tmp_path / "stopped"
     write(stopped, OLD)

@@ -53,11 +53,11 @@ SHOWN = [row for row in ROWS if "reason" not in row]
 
 
 def cases() -> Iterator[Any]:
-    """Every case; after the first with the same findings and end in a file, they are slow."""
+    """Every case; after the first with the same end in a file, they are slow."""
     known: set[tuple[str, ...]] = set()
     for file, rows in CASES.items():
         for row in (row for row in rows if row in SHOWN):
-            kind = (file, row["outcome"], *sorted(row["findings"]))
+            kind = (file, row["outcome"])
             marks = [pytest.mark.slow(reason="another case of a kind")] if kind in known else []
             known.add(kind)
             yield pytest.param(row, id=row["id"], marks=marks)

@@ -28,9 +28,17 @@ from tests.resolver.validate.test_process import gone
 pytestmark = needs_compiler
 
 
+AGAIN = pytest.mark.slow(reason="another signal that is handled alike")
+
+
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)],
+    [
+        (signal.SIGINT, 130),
+        pytest.param(signal.SIGTERM, 143, marks=AGAIN),
+        pytest.param(signal.SIGHUP, 129, marks=AGAIN),
+        (signal.SIGKILL, -9),
+    ],
 )
 def test_an_interrupted_run_leaves_no_process_and_the_next_one_no_folder(
     number: int,
@@ -98,7 +106,10 @@ def uv_of(tmp_path: Path) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=AGAIN)],
+)
 def test_an_interrupted_installation_leaves_no_process_and_no_folder(
     number: int,
     code: int,
