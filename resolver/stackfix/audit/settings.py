@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,15 @@ def settings_of(project: Project | None, folder: Path) -> Pyproject | None:
     return nearest_settings(folder)
 
 
-def declaring(project: Project | None, folder: Path) -> tuple[Pyproject, ...]:
-    """The files that may declare targets: the project's own, then the nearest above `folder`."""
-    own = project.main if project else None
-    return tuple(file for file in (own, nearest_settings(folder)) if file is not None)
+def declaring(project: Project | None, folder: Path) -> Iterator[Pyproject]:
+    """The files that may declare targets: the project's own, then the nearest above `folder`.
+
+    The second is read only where the first declares none.
+    """
+    if project is not None:
+        yield project.main
+    if (nearest := nearest_settings(folder)) is not None:
+        yield nearest
 
 
 def policy(file: Pyproject | None, fail_on: str | None = None) -> Policy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -49,7 +49,7 @@ def select_targets(
     gpus: GpuTable,
     named: Sequence[str] = (),
     hosts: Sequence[Path] = (),
-    declared: Sequence[Pyproject] = (),
+    declared: Iterable[Pyproject] = (),
     machine: Callable[[], Host] | None = None,
     platforms: Sequence[str] = (),
 ) -> Selected:
@@ -88,7 +88,7 @@ def _named(named: Sequence[str], hosts: Sequence[Path], gpus: GpuTable) -> Selec
     )
 
 
-def _declared(files: Sequence[Pyproject], gpus: GpuTable) -> tuple[Target, ...]:
+def _declared(files: Iterable[Pyproject], gpus: GpuTable) -> tuple[Target, ...]:
     for file in files:
         if found := declared_targets(file, gpus):
             return found
